@@ -1,0 +1,1 @@
+"""Distilled neural tangent kernels: a trained network's kernel, computed once, explored live."""

@@ -1,0 +1,22 @@
+"""How long stages report: one small event per step, to whoever listens."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Progress:
+    """`done` of `total` steps of `stage`; `note` is for people (a loss, a file name)."""
+
+    stage: str
+    done: int
+    total: int
+    note: str = ""
+
+
+# A listener may raise `Cancelled` to stop the stage at this step.
+Report = Callable[[Progress], None]
+
+
+def ignore(event: Progress) -> None:
+    """Listen to nothing."""
