@@ -8,6 +8,7 @@ from scipy.linalg import solve_triangular
 from dntk_core.distill.mixing import Mixing
 from dntk_core.errors import DNTKError
 from dntk_core.kernels import Kernels
+from dntk_core.ridge import absolute_ridge
 
 
 @dataclass(frozen=True)
@@ -55,19 +56,6 @@ class Compressed:
     matrix: np.ndarray
     gram: np.ndarray
     targets: np.ndarray
-
-
-def absolute_ridge(kernels: Kernels, ridge: float) -> float:
-    """Turn a dimensionless ridge into λ = ridge · tr(K̄)/m, in the kernel's own units.
-
-    λ is kept above the kernels' rounding error, m ε max_c tr K^c: ridge 0 then gives the minimum-norm fit also
-    where a kernel is singular. A zero kernel, on which every λ gives the same prediction 0, gets λ = 1.
-    """
-    if not (np.isfinite(ridge) and ridge >= 0):
-        raise DNTKError(f"ridge must be a finite number >= 0, got {ridge}")
-    traces = np.trace(kernels.train, axis1=1, axis2=2)
-    rounding = kernels.train.shape[1] * np.finfo(float).eps * float(traces.max())
-    return max(ridge * kernels.scale, rounding) or 1.0
 
 
 def compress(kernels: Kernels, targets: np.ndarray, mixing: Mixing | None) -> Compressed:
@@ -140,7 +128,7 @@ def score_coefficients(problem: Problem, alpha: np.ndarray) -> tuple[np.ndarray,
     best, choice, squares = np.full((t, q), -np.inf), np.zeros((t, q), dtype=np.int32), np.zeros(q)
     for c in range(C):
         f = problem.kernels.cross[c] @ alpha[c]
-        choice[f > best] = c
+        np.copyto(choice, c, where=f > best)
         np.maximum(best, f, out=best)
         error = f - problem.logits[:, c, None]
         squares += np.einsum("tq,tq->q", error, error)

@@ -72,9 +72,3 @@ def selection(indices: np.ndarray, m: int, nested: bool = True) -> Mixing:
 def identity(m: int) -> Mixing:
     """Keep every gradient: A = I."""
     return selection(np.arange(m), m)
-
-
-def check_size(size: int, m: int) -> None:
-    """Refuse a number of gradients that m inputs cannot give."""
-    if not 1 <= size <= m:
-        raise DNTKError(f"the number of distilled gradients must lie in 1..{m} (the number of inputs), got {size}")
