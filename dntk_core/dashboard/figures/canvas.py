@@ -6,20 +6,26 @@ import plotly.graph_objects as go
 from dntk_core.dashboard.palette import SERIES
 
 POINTS = 1000
+# Plotly enlarges powers of ten; this brings them back to the size of other ticks.
+LOG = {"type": "log", "exponentformat": "power", "tickfont": {"size": 10.5}}
 
 
-def figure(traces: list[dict], height: int, **layout) -> go.Figure:
+def figure(traces: list[dict], height: int, margin: dict | None = None, **layout) -> go.Figure:
     """A figure with tight margins and its legend on top; text and grid are left to the page's theme."""
+    # Above the panel titles, if any, in the unit of the legend: one height of the plot. Plotly makes room for its lines.
+    room = {"l": 56, "r": 12, "t": 28, "b": 44, "pad": 2} | (margin or {})
+    lift = (24 if "annotations" in layout else 4) / (height - room["t"] - room["b"])
     common = {
         # No template keeps the figure small: the page, not the figure, knows the theme.
         "template": "none",
         "height": height,
-        "margin": {"l": 56, "r": 12, "t": 28, "b": 44, "pad": 2},
+        "margin": room,
         "colorway": SERIES,
-        "legend": {"orientation": "h", "x": 0, "y": 1, "yref": "container", "yanchor": "top", "font": {"size": 12}},
+        "legend": {"orientation": "h", "x": 0, "y": 1 + lift, "yanchor": "bottom", "font": {"size": 12}},
         "hovermode": "closest",
     }
-    return go.Figure({"data": traces, "layout": common | layout})
+    axes = {name: axis | _title(axis) for name, axis in layout.items() if name[1:5] == "axis"}
+    return go.Figure({"data": traces, "layout": common | layout | axes})
 
 
 def panels(
@@ -50,6 +56,11 @@ def on(panel: int) -> dict:
     return {"xaxis": f"x{_suffix(panel)}", "yaxis": f"y{_suffix(panel)}"}
 
 
+def colorbar(title: str, **more) -> dict:
+    """A slim colour bar."""
+    return {"title": {"text": title, "font": {"size": 13}}, "thickness": 10, "outlinewidth": 0, "xpad": 6} | more
+
+
 def thin(length: int) -> np.ndarray:
     """At most 1,000 evenly spread places of a series, its ends among them."""
     return np.unique(np.linspace(0, length - 1, min(length, POINTS)).round().astype(int))
@@ -60,6 +71,11 @@ def empty(message: str, height: int = 160) -> go.Figure:
     hidden = {"visible": False}
     note = {"text": message, "showarrow": False, "x": 0.5, "y": 0.5, "xref": "paper", "yref": "paper"}
     return figure([], height, xaxis=hidden, yaxis=hidden, annotations=[note])
+
+
+def _title(axis: dict) -> dict:
+    """A title as large as the ticks; plotly's own is a fifth larger."""
+    return {"title": {"text": axis["title"], "font": {"size": 13}, "standoff": 8}} if "title" in axis else {}
 
 
 def _suffix(panel: int) -> str:

@@ -3,7 +3,7 @@
 import numpy as np
 import plotly.graph_objects as go
 
-from dntk_core.dashboard.figures.canvas import figure, on, panels
+from dntk_core.dashboard.figures.canvas import colorbar, figure, on, panels
 from dntk_core.dashboard.palette import BLUE, GREY, SEQUENTIAL, VERMILION, faded
 from dntk_core.structure import Containment
 
@@ -42,21 +42,20 @@ def containment(result: Containment, rank: int) -> go.Figure:
         "z": result.table,
         "zmin": 0,
         "colorscale": SEQUENTIAL,
-        "colorbar": {"title": {"text": "share"}, "thickness": 10, "len": 0.5, "y": 0, "yanchor": "bottom",
-                     "tickformat": ".0%", "outlinewidth": 0},
+        "colorbar": colorbar("share", len=0.5, y=0, yanchor="bottom", tickformat=".0%"),
         "customdata": np.repeat(result.local_ranks[:, None], len(r), axis=1),
         "hovertemplate": "%{y} (local rank %{customdata}), direction %{x}: %{z:.2%}<extra></extra>",
         **on(1),
-    }  # fmt: skip
+    }
     titles = ["Local variance inside the first r global directions", "Variance of each cluster along each direction"]
     limits = [0.5, result.global_rank + 0.5]
     x = [
         {"range": limits, "matches": "x2", "showticklabels": False},
-        {"range": limits, "title": {"text": "global direction r"}},
+        {"range": limits, "title": "global direction r"},
     ]
     floor = max(0.0, float(result.minimum.min()) - 0.05)
     y = [
-        {"title": {"text": "variance contained"}, "tickformat": ".0%", "range": [floor, 1.02]},
+        {"title": "variance contained", "tickformat": ".0%", "range": [floor, 1.02]},
         {"type": "category", "autorange": "reversed"},
     ]
     rows = min(240, 60 + 16 * len(result.table))
@@ -66,7 +65,7 @@ def containment(result: Containment, rank: int) -> go.Figure:
     if rank < result.global_rank:
         layout["annotations"].append(_label(rank, "rank", "left"))
         shapes.append(_mark(rank, VERMILION))
-    margin = {"l": 64, "r": 12, "t": 50, "b": 44, "pad": 2}
+    margin = {"l": 64, "t": 40}
     return figure(curves + [heat], height=130 + 210 + rows, shapes=shapes, margin=margin, **layout)
 
 
@@ -77,5 +76,5 @@ def _mark(rank: int, colour: str) -> dict:
 
 
 def _label(rank: int, name: str, side: str) -> dict:
-    place = {"x": rank, "y": 0.02, "yref": "y domain", "yanchor": "bottom", "xanchor": side}
+    place = {"x": rank, "y": 0.02, "yref": "y domain", "yanchor": "bottom", "xanchor": side, "xshift": -4 if side == "right" else 4}
     return place | {"text": f"{name} {rank}", "showarrow": False, "font": {"size": 12}}

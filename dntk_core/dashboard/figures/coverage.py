@@ -31,9 +31,9 @@ def coverage(result: Coverage, tau_g: float, rule: str) -> go.Figure:
         [*_shaded(j, result.union, {}), *_alignments(j, result), marks],
         height=390,
         shapes=[_threshold(tau_g)],
-        margin={"l": 64, "r": 12, "t": 34, "b": 44, "pad": 2},
-        xaxis={"title": {"text": "global direction j"}, "range": [0.5, len(j) + 0.5]},
-        yaxis={"title": {"text": "share of the direction held"}, "tickformat": ".0%", "range": [0, 1.04]},
+        margin={"l": 64},
+        xaxis={"title": "global direction j", "range": [0.5, len(j) + 0.5]},
+        yaxis={"title": "share of the direction held", "tickformat": ".0%", "range": [0, 1.04]},
     )
 
 
@@ -60,7 +60,7 @@ def coverage_multiples(results: Mapping[str, Coverage], tau_g: float) -> go.Figu
         traces,
         height=70 + 140 * rows,
         shapes=shapes,
-        margin={"l": 44, "r": 8, "t": 50, "b": 28, "pad": 2},
+        margin={"l": 44, "r": 8, "b": 28},
         **panels(titles, COLUMNS, x, y, gap=(0.02, 0.2 / rows)),
     )
 

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import numpy as np
 import plotly.graph_objects as go
 
-from dntk_core.dashboard.figures.canvas import figure, on, panels, thin
-from dntk_core.dashboard.palette import DIVERGING, GREY, faded, series
+from dntk_core.dashboard.figures.canvas import LOG, colorbar, figure, on, panels, thin
+from dntk_core.dashboard.palette import SEQUENTIAL, faded, series
 from dntk_core.spectrum import data_redundancy, effective_dimension, truncation_rank
 
 DASHES = ("solid", "dot", "dash")
@@ -40,9 +40,9 @@ def spectra(values: Mapping[str, np.ndarray], epsilon: float, chosen: str) -> go
         [*lines, marks],
         height=380,
         showlegend=False,
-        margin={"l": 64, "r": 12, "t": 8, "b": 44, "pad": 2},
-        xaxis={"title": {"text": "index i"}},
-        yaxis={"title": {"text": "singular value λ<sub>i</sub>"}, "type": "log", "exponentformat": "power", "dtick": 1},
+        margin={"l": 64, "r": 12, "t": 8, "b": 44},
+        xaxis={"title": "index i"},
+        yaxis={"title": "singular value λ<sub>i</sub>", "dtick": 1} | LOG,
     )
 
 
@@ -63,6 +63,7 @@ def summary(values: Mapping[str, np.ndarray], epsilon: float, lam: float, chosen
             "y": names,
             "text": [f"{number:.3g}" for number in numbers],
             "textposition": "auto",
+            "textangle": 0,
             "cliponaxis": False,
             "hovertemplate": "%{y}: %{x:.4g}<extra></extra>",
             "marker": {"color": [faded(colour(values, name)["color"], 1 if name == chosen else 0.6) for name in names]},
@@ -77,7 +78,7 @@ def summary(values: Mapping[str, np.ndarray], epsilon: float, lam: float, chosen
         height=96 + 21 * len(names),
         showlegend=False,
         bargap=0.18,
-        margin={"l": 56, "r": 24, "t": 28, "b": 28, "pad": 4},
+        margin={"r": 24, "b": 28},
         **panels(list(measures), 3, x, y, gap=(0.04, 0)),
     )
 
@@ -96,24 +97,29 @@ def kernel_picture(kernel: np.ndarray, labels: np.ndarray) -> go.Figure:
         "x": middle,
         "y": middle,
         "z": blocks.astype(np.float32),
-        "zmin": -1,
-        "zmax": 1,
-        "colorscale": DIVERGING,
-        "colorbar": {"title": {"text": "cosine"}, "thickness": 10, "len": 1, "outlinewidth": 0},
+        "colorscale": SEQUENTIAL,
+        "colorbar": colorbar("cosine"),
         "hovertemplate": "inputs %{x:.0f}, %{y:.0f} in cluster order: %{z:.3f}<extra></extra>",
     }
     edges = np.cumsum(np.bincount(labels))[:-1] - 0.5
-    line = {"type": "line", "line": {"color": faded(GREY, 0.9), "width": 1}}
-    cuts = [line | {"x0": e, "x1": e, "yref": "paper", "y0": 0, "y1": 1} for e in edges]
-    cuts += [line | {"y0": e, "y1": e, "xref": "paper", "x0": 0, "x1": 1} for e in edges]
-    plain = {"showgrid": False, "zeroline": False, "constrain": "domain"}
+    ends = [-0.5, len(labels) - 0.5]
+    cuts = {
+        "type": "scatter",
+        "mode": "lines",
+        # A gap after each line; None ends a stretch.
+        "x": [v for e in edges for v in (e, e, None, *ends, None)],
+        "y": [v for e in edges for v in (*ends, None, e, e, None)],
+        "line": {"color": "rgba(255,255,255,0.8)", "width": 1},
+        "hoverinfo": "skip",
+    }
+    plain = {"showgrid": False, "zeroline": False, "constrain": "domain", "range": ends}
     return figure(
-        [heat],
+        [heat, cuts],
         height=380,
-        shapes=cuts,
-        margin={"l": 48, "r": 8, "t": 8, "b": 44, "pad": 2},
-        xaxis=plain | {"title": {"text": "input, by cluster"}},
-        yaxis=plain | {"title": {"text": "input, by cluster"}, "autorange": "reversed", "scaleanchor": "x"},
+        showlegend=False,
+        margin={"l": 48, "r": 8, "t": 8, "b": 44},
+        xaxis=plain | {"title": "input, by cluster"},
+        yaxis=plain | {"title": "input, by cluster", "range": ends[::-1], "scaleanchor": "x"},
     )
 
 
