@@ -1,0 +1,82 @@
+"""What every page shares: its frame, the open run, the sliders, errors as one sentence."""
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import streamlit as st
+
+from dntk_core.dashboard import cached, compute
+from dntk_core.dashboard.controls import publish, sidebar
+from dntk_core.dashboard.navigation import links
+from dntk_core.dashboard.view import Limits, View, link
+from dntk_core.distill import METHODS
+from dntk_core.errors import DNTKError
+from dntk_core.live import Live
+from dntk_core.pipeline import Run
+from dntk_core.spec import RunSpec
+
+log = logging.getLogger(__name__)
+
+_STYLE = """<style>
+.stMainBlockContainer { padding: 1.6rem 2.2rem 2rem; }
+.stSidebar [data-testid="stSidebarHeader"] { height: 1rem; margin: 0; }
+.stSidebar [data-testid="stPageLink"] a { padding: 0.1rem 0.5rem; min-height: 0; }
+@media (max-width: 640px) { .stMainBlockContainer { padding: 2.6rem 0.8rem 2rem; } }
+</style>"""
+
+
+@dataclass(frozen=True)
+class Page:
+    """The open run, the object that answers its slider moves, and what the sliders say."""
+
+    run: Run
+    live: Live
+    view: View
+
+
+@contextmanager
+def page(title: str, uses: tuple[str, ...] = ()) -> Iterator[Page]:
+    """Frame a page whose figures depend on the controls it `uses`; whatever fails is shown as one sentence."""
+    with frame(title) as navigation:
+        key = open_key()
+        compute.require(key)
+        run = cached.run(key)
+        limits = Limits(len(run.targets), run.class_names, tuple(METHODS))
+        view = sidebar(limits, uses)
+        parameters = {"run": key, **link(view)}
+        publish(parameters)
+        with navigation:
+            links(parameters)
+        yield Page(run, cached.live(key), view)
+
+
+@contextmanager
+def frame(title: str) -> Iterator:
+    """Title, style and error handling; yields the place for the links to other pages."""
+    st.set_page_config(page_title=f"{title} · DNTK", page_icon=":material/blur_on:", layout="wide")
+    st.html(_STYLE)
+    navigation = st.sidebar.container(gap=None)
+    st.header(title, anchor=False)
+    try:
+        yield navigation
+    except DNTKError as error:
+        st.error(str(error))
+    except Exception:
+        # Streamlit's own stop and rerun signals are no Exception and pass.
+        log.exception("page %s failed", title)
+        st.error("This page could not be drawn. The server's log has the details; reload to try again.")
+
+
+def open_key() -> str:
+    """The key of the run that is open: the link's, else the session's, else the embedded default's."""
+    asked = st.query_params.get("run")
+    if asked:
+        st.session_state["run"] = asked
+    return st.session_state.setdefault("run", RunSpec.default().key)
+
+
+def open_run(key: str) -> None:
+    """Open another run, from a callback."""
+    st.query_params["run"] = key
