@@ -4,6 +4,7 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 import streamlit as st
 
@@ -19,6 +20,7 @@ from dntk_core.spec import RunSpec
 
 log = logging.getLogger(__name__)
 
+_ICON = str(Path(__file__).with_name("icon.svg"))
 _STYLE = """<style>
 .stMainBlockContainer { padding: 1.6rem 2.2rem 2rem; }
 .stSidebar [data-testid="stSidebarHeader"] { height: 1rem; margin: 0; }
@@ -41,7 +43,11 @@ def page(title: str, uses: tuple[str, ...] = ()) -> Iterator[Page]:
     """Frame a page whose figures depend on the controls it `uses`; whatever fails is shown as one sentence."""
     with frame(title) as navigation:
         key = open_key()
-        compute.require(key)
+        if not compute.available(key):
+            with navigation:
+                links({})
+            _missing(key)
+            st.stop()
         run = cached.run(key)
         limits = Limits(len(run.targets), run.class_names, tuple(METHODS))
         view = sidebar(limits, uses)
@@ -55,7 +61,7 @@ def page(title: str, uses: tuple[str, ...] = ()) -> Iterator[Page]:
 @contextmanager
 def frame(title: str) -> Iterator:
     """Title, style and error handling; yields the place for the links to other pages."""
-    st.set_page_config(page_title=f"{title} · DNTK", page_icon=":material/blur_on:", layout="wide")
+    st.set_page_config(page_title=f"{title} · DNTK", page_icon=_ICON, layout="wide")
     st.html(_STYLE)
     navigation = st.sidebar.container(gap=None)
     st.header(title, anchor=False)
@@ -63,10 +69,21 @@ def frame(title: str) -> Iterator:
         yield navigation
     except DNTKError as error:
         st.error(str(error))
+        st.stop()
     except Exception:
         # Streamlit's own stop and rerun signals are no Exception and pass.
         log.exception("page %s failed", title)
         st.error("This page could not be drawn. The server's log has the details; reload to try again.")
+        st.stop()
+
+
+def _missing(key: str) -> None:
+    """Say what to do about a run that is not there, or show how its computation goes."""
+    if compute.jobs().get(key):
+        compute.follow((key,))
+        return
+    st.warning(f"Run {key[:20]} is not in this cache. Compute it on Home, or open the embedded run.")
+    st.button("Open the embedded run", on_click=open_run, args=(RunSpec.default().key,), type="primary")
 
 
 def open_key() -> str:
