@@ -1,29 +1,17 @@
 """Per-sample per-logit gradients φ^c(x) = ∇_θ f^c(x; θ), streamed in batches through a projection."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
+from dntk_core.compute import Compute
 from dntk_core.errors import DNTKError
 from dntk_core.layers import per_sample_gradients
 from dntk_core.network import Network, Tape, general_gradients, run
 from dntk_core.projection import PROJECTIONS
 from dntk_core.sketch import Structured
 from dntk_core.spec import ProjectionSpec
-
-
-@dataclass(frozen=True)
-class Compute:
-    """Where and how large; changes no result beyond rounding.
-
-    device: auto, cuda, mps or cpu; memory: bytes that one batch may take; batch: inputs at once, 0 = as many as fit
-    """
-
-    device: str = "auto"
-    memory: int = 2 * 2**30
-    batch: int = 0
 
 
 class WholeGradients:
@@ -35,7 +23,9 @@ class WholeGradients:
     def begin(self, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
         return inputs
 
-    def project(self, inputs: tuple[Tensor, ...], signals: tuple[Tensor | None, ...], rest: dict[str, Tensor]) -> Tensor:
+    def project(
+        self, inputs: tuple[Tensor, ...], signals: tuple[Tensor | None, ...], rest: dict[str, Tensor]
+    ) -> Tensor:
         """Project the gradients of one logit: (b, k)."""
         some = next(t for t in (*signals, *rest.values()) if t is not None)
         whole = some.new_zeros(len(some), self.network.P)
@@ -45,13 +35,21 @@ class WholeGradients:
         return self.projection(whole)
 
 
-def projector(network: Network, spec: ProjectionSpec, device: torch.device) -> WholeGradients | Structured:
-    """Build the map from a network's gradients to R^k."""
+def projected_dimension(spec: ProjectionSpec, P: int) -> int:
+    """Check that a projection of R^P can be made, and return its k."""
     known = (*PROJECTIONS, "structured")
     if spec.name not in known:
         raise DNTKError(f"unknown projection {spec.name!r}; known: {', '.join(known)}")
-    if spec.name != "identity" and spec.k > network.P:
-        raise DNTKError(f"k = {spec.k:,} is more than the network's P = {network.P:,} parameters; choose k ≤ P")
+    if spec.name == "identity":
+        return P
+    if not 1 <= spec.k <= P:
+        raise DNTKError(f"k must lie between 1 and the network's P = {P:,} parameters, got {spec.k:,}")
+    return spec.k
+
+
+def projector(network: Network, spec: ProjectionSpec, device: torch.device) -> WholeGradients | Structured:
+    """Build the map from a network's gradients to R^k."""
+    projected_dimension(spec, network.P)
     if spec.name == "structured":
         return Structured(network, spec.seed, spec.k, device)
     return WholeGradients(network, PROJECTIONS[spec.name](spec.seed, network.P, spec.k, device))

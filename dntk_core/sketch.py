@@ -15,7 +15,7 @@ import math
 import torch
 from torch import Tensor
 
-from dntk_core.layers import MATRIX_RULES, RULES, per_sample_gradients
+from dntk_core.layers import MATRIX_RULES, per_sample_gradients
 from dntk_core.network import Layer, Network
 from dntk_core.randomness import generator, signs
 
@@ -60,9 +60,7 @@ class Direct:
     def __init__(self, layer: Layer, seed: int, k: int, device: torch.device):
         self.layer = layer
         sizes = dict(layer.module.named_parameters(recurse=False))
-        self.folds = {
-            attr: Fold(seed, name, sizes[attr].numel(), k, device) for attr, name in layer.parameters.items()
-        }
+        self.folds = {attr: Fold(seed, name, sizes[attr].numel(), k, device) for attr, name in layer.parameters.items()}
 
     def begin(self, x: Tensor) -> Tensor:
         return x
@@ -141,9 +139,7 @@ class Structured:
 
     def __init__(self, network: Network, seed: int, k: int, device: torch.device):
         self.network, self.k = network, k
-        self.sketches = [
-            choose(layer, k, network.classes)(layer, seed, k, device) for layer in network.layers
-        ]
+        self.sketches = [choose(layer, k, network.classes)(layer, seed, k, device) for layer in network.layers]
         self.rest = {name: Fold(seed, name, network.sizes[name], k, device) for name in network.rest}
 
     def begin(self, inputs: tuple[Tensor, ...]) -> list[Tensor]:
