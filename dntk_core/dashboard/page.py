@@ -8,7 +8,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from dntk_core.dashboard import cached, compute
+from dntk_core.dashboard import cached, computations
 from dntk_core.dashboard.controls import publish, sidebar
 from dntk_core.dashboard.navigation import links
 from dntk_core.dashboard.view import Limits, View, link
@@ -24,38 +24,53 @@ _ICON = str(Path(__file__).with_name("icon.svg"))
 _STYLE = """<style>
 .stMainBlockContainer { padding: 1.6rem 2.2rem 2rem; }
 .stSidebar [data-testid="stSidebarHeader"] { height: 1rem; margin: 0; }
-.stSidebar [data-testid="stPageLink"] a { padding: 0.1rem 0.5rem; min-height: 0; }
+.stSidebar [data-testid="stPageLink"] a { padding: 0 0.5rem; min-height: 1.6rem; margin: 0; }
 @media (max-width: 640px) { .stMainBlockContainer { padding: 2.6rem 0.8rem 2rem; } }
 </style>"""
 
 
 @dataclass(frozen=True)
 class Page:
-    """The open run, the object that answers its slider moves, and what the sliders say."""
+    """The open run, the object that answers its slider moves, what the sliders say, and the link to all this."""
 
     run: Run
     live: Live
     view: View
+    link: dict[str, str]
 
 
 @contextmanager
 def page(title: str, uses: tuple[str, ...] = ()) -> Iterator[Page]:
     """Frame a page whose figures depend on the controls it `uses`; whatever fails is shown as one sentence."""
     with frame(title) as navigation:
-        key = open_key()
-        if not compute.available(key):
-            with navigation:
-                links({})
-            _missing(key)
+        if not computations.available(open_key()):
+            wait(navigation)
             st.stop()
-        run = cached.run(key)
-        limits = Limits(len(run.targets), run.class_names, tuple(METHODS))
-        view = sidebar(limits, uses)
-        parameters = {"run": key, **link(view)}
-        publish(parameters)
-        with navigation:
-            links(parameters)
-        yield Page(run, cached.live(key), view)
+        yield enter(navigation, uses)
+
+
+def enter(navigation, uses: tuple[str, ...] = ()) -> Page:
+    """Open the run, draw sliders and links, and write all of it into the link."""
+    key = open_key()
+    run = cached.run(key)
+    view = sidebar(Limits(len(run.targets), run.class_names, tuple(METHODS)), uses)
+    parameters = {"run": key, **link(view)}
+    publish(parameters)
+    with navigation:
+        links(parameters)
+    return Page(run, cached.live(key), view, parameters)
+
+
+def wait(navigation) -> None:
+    """Show how the computation of the open run goes, or what to do about a run that is not there."""
+    key = open_key()
+    with navigation:
+        links({"run": key})
+    if computations.jobs().get(key):
+        computations.follow((key,))
+        return
+    st.warning(f"Run {key[:20]} is not in this cache. Compute it on Home, or open the embedded run.")
+    st.button("Open the embedded run", on_click=open_run, args=(RunSpec.default().key,), type="primary")
 
 
 @contextmanager
@@ -75,15 +90,6 @@ def frame(title: str) -> Iterator:
         log.exception("page %s failed", title)
         st.error("This page could not be drawn. The server's log has the details; reload to try again.")
         st.stop()
-
-
-def _missing(key: str) -> None:
-    """Say what to do about a run that is not there, or show how its computation goes."""
-    if compute.jobs().get(key):
-        compute.follow((key,))
-        return
-    st.warning(f"Run {key[:20]} is not in this cache. Compute it on Home, or open the embedded run.")
-    st.button("Open the embedded run", on_click=open_run, args=(RunSpec.default().key,), type="primary")
 
 
 def open_key() -> str:

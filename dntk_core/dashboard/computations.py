@@ -6,8 +6,8 @@ from dntk_core.dashboard import cached
 from dntk_core.dashboard.jobs import Job, Jobs, Status
 from dntk_core.dashboard.words import duration, run_title
 from dntk_core.errors import DNTKError
-from dntk_core.pipeline import STAGES, load_or_build
-from dntk_core.spec import RunSpec
+from dntk_core.pipeline import load_or_build
+from dntk_core.spec import STAGES, RunSpec
 
 _POLL_SECONDS = 0.7
 
