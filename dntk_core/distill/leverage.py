@@ -1,0 +1,19 @@
+"""Inputs drawn by their ridge leverage scores."""
+
+import numpy as np
+
+from dntk_core.distill.mixing import Mixing, selection
+from dntk_core.spectrum import Spectrum
+
+
+def leverage_scores(whole: Spectrum, lam: float) -> np.ndarray:
+    """Return ℓ_i = [K (K + λI)⁻¹]_ii = Σ_j u_ij² σ_j/(σ_j+λ): (m,), summing to d(λ)."""
+    return whole.vectors**2 @ (whole.values / (whole.values + lam))
+
+
+def leverage(whole: Spectrum, lam: float, size: int, generator: np.random.Generator) -> Mixing:
+    """Select inputs one after the other with probability ∝ ℓ_i, without replacement, in nested order."""
+    weight = leverage_scores(whole, lam) + np.finfo(float).tiny
+    # The order of e_i/ℓ_i for exponential e_i is a draw without replacement.
+    order = np.argsort(generator.exponential(size=len(weight)) / weight)
+    return selection(order[:size], len(weight))

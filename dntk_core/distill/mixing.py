@@ -1,0 +1,74 @@
+"""The one form every gradient distillation takes: a matrix A that mixes m gradients into s."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+
+from dntk_core.errors import DNTKError
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where one row came from.
+
+    kind:    "selected" (an input), "centroid", "local" (a cluster's eigenvector), "gap" or
+             "eigenvector" (a global one), "optimal"
+    cluster: the cluster of a "local" or "centroid" row, else None
+    index:   the input selected, or the place (0 = first) among the rows of that kind and cluster
+    """
+
+    kind: str
+    cluster: int | None
+    index: int
+
+
+@dataclass(frozen=True)
+class Mixing:
+    """Distilled gradients Φ̂ = AΦ and targets Ŷ = AY.
+
+    matrix:  (s, m)  A
+    origin:  s entries, one per row
+    nested:  whether the first s′ rows are what the method gives for size s′
+    removed: rows that the method dropped as linearly dependent
+    """
+
+    matrix: np.ndarray
+    origin: tuple[Origin, ...]
+    nested: bool
+    removed: int = 0
+
+    def __post_init__(self):
+        if self.matrix.ndim != 2 or len(self.origin) != len(self.matrix):
+            raise DNTKError(f"{len(self.origin)} origins do not fit a mixing matrix of shape {self.matrix.shape}")
+
+    @property
+    def size(self) -> int:
+        """s, the number of distilled gradients."""
+        return len(self.matrix)
+
+    @property
+    def counts(self) -> Counter:
+        """How many rows came from each kind of origin."""
+        return Counter(row.kind for row in self.origin)
+
+    def head(self, size: int) -> "Mixing":
+        """Keep the first `size` rows, or all where there are fewer."""
+        return Mixing(self.matrix[:size], self.origin[:size], self.nested, self.removed)
+
+
+def selection(indices: np.ndarray, m: int, nested: bool = True) -> Mixing:
+    """Mix by selecting inputs: row i is one-hot at indices[i].
+
+    >>> selection(np.array([2, 0]), 3).matrix
+    array([[0., 0., 1.],
+           [1., 0., 0.]])
+    """
+    matrix = np.zeros((len(indices), m))
+    matrix[np.arange(len(indices)), indices] = 1.0
+    return Mixing(matrix, tuple(Origin("selected", None, int(i)) for i in indices), nested)
+
+
+def identity(m: int) -> Mixing:
+    """Keep every gradient: A = I."""
+    return selection(np.arange(m), m)

@@ -1,0 +1,144 @@
+"""Kernel ridge regression on distilled gradients: f^c(x*) = k*^c(x*)ᵀ Aᵀ (A K^c Aᵀ + λI)⁻¹ A y_c."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from dntk_core.distill.mixing import Mixing
+from dntk_core.errors import DNTKError
+from dntk_core.kernels import Kernels
+from dntk_core.ridge import absolute_ridge
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What a readout is fitted to and judged on.
+
+    kernels: Kernels  train (C, m, m), cross (C, t, m)
+    targets: (m, C)   Y, the network's logits at the kernel inputs
+    logits:  (t, C)   the network's logits at the test inputs
+    labels:  (t,)     true classes of the test inputs, 0..C-1; not every class need occur
+    """
+
+    kernels: Kernels
+    targets: np.ndarray
+    logits: np.ndarray
+    labels: np.ndarray
+
+    def __post_init__(self):
+        C, t, m = self.kernels.cross.shape
+        for name, wanted in (("targets", (m, C)), ("logits", (t, C)), ("labels", (t,))):
+            if getattr(self, name).shape != wanted:
+                raise DNTKError(f"{name} must be {wanted} to fit the kernels, got {getattr(self, name).shape}")
+        if t == 0 or self.labels.min() < 0 or self.labels.max() >= C:
+            raise DNTKError(f"labels must be at least one class in 0..{C - 1}, got {np.unique(self.labels)}")
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Accuracy against the labels, fidelity = share of argmax f_K = argmax f, MSE over logits."""
+
+    accuracy: float
+    fidelity: float
+    mse: float
+
+
+@dataclass(frozen=True)
+class Compressed:
+    """A mixing applied to a problem: all that a ridge solve needs.
+
+    matrix:  (s, m)     A
+    gram:    (C, s, s)  A K^c Aᵀ
+    targets: (C, s)     A y_c
+    """
+
+    matrix: np.ndarray
+    gram: np.ndarray
+    targets: np.ndarray
+
+
+def compress(kernels: Kernels, targets: np.ndarray, mixing: Mixing | None) -> Compressed:
+    """Form A K^c Aᵀ and A Y; no mixing means A = I."""
+    if mixing is None:
+        return Compressed(np.eye(len(targets)), kernels.train, np.ascontiguousarray(targets.T))
+    A = mixing.matrix
+    if A.shape[1] != len(targets):
+        raise DNTKError(f"the mixing is for {A.shape[1]} inputs, the kernels have {len(targets)}")
+    return Compressed(A, A @ kernels.train @ A.T, (A @ targets).T)
+
+
+def ridge_factor(gram: np.ndarray, lam: float) -> np.ndarray:
+    """Factorise G^c + λI = L Lᵀ for grams (C, s, s): L (C, s, s)."""
+    try:
+        return np.linalg.cholesky(gram + lam * np.eye(gram.shape[-1]))
+    except np.linalg.LinAlgError:
+        raise DNTKError(f"A K Aᵀ + λI is singular to working precision at λ = {lam:.3g}; raise the ridge") from None
+
+
+def prefix_coefficients(factor: np.ndarray, targets: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Solve the leading s_i × s_i systems for all sizes from one factor.
+
+    β_i = L_iᵀ⁻¹ L_i⁻¹ b_i where L_i, b_i are the first s_i rows; since L⁻¹b is nested, forward substitution
+    is done once. factor (C, s, s), targets (C, s), sizes (q,): (C, s, q), zero below row s_i.
+    """
+    C, s, _ = factor.shape
+    within = np.arange(s)[:, None] < np.asarray(sizes)
+    beta = np.empty((C, s, within.shape[1]))
+    for c in range(C):
+        forward = solve_triangular(factor[c], targets[c], lower=True, check_finite=False)
+        beta[c] = solve_triangular(factor[c], forward[:, None] * within, trans=1, lower=True, check_finite=False)
+    return beta
+
+
+def coefficients(compressed: Compressed, lam: float) -> np.ndarray:
+    """Solve for the weights of the original inputs, α^c = Aᵀ (A K^c Aᵀ + λI)⁻¹ A y_c: (C, m, 1)."""
+    size = [len(compressed.matrix)]
+    beta = prefix_coefficients(ridge_factor(compressed.gram, lam), compressed.targets, size)
+    return compressed.matrix.T @ beta
+
+
+def predict(kernels: Kernels, targets: np.ndarray, mixing: Mixing | None, ridge: float) -> np.ndarray:
+    """Predict the test logits from distilled gradients, f^c = K*^c α^c: (t, C)."""
+    alpha = coefficients(compress(kernels, targets, mixing), absolute_ridge(kernels, ridge))
+    return (kernels.cross @ alpha)[..., 0].T
+
+
+def score(predictions: np.ndarray, logits: np.ndarray, labels: np.ndarray) -> Scores:
+    """Judge predictions (t, C) by the network's logits (t, C) and the labels (t,).
+
+    >>> score(np.eye(2), np.eye(2), np.array([0, 0]))
+    Scores(accuracy=0.5, fidelity=1.0, mse=0.0)
+    """
+    choice = predictions.argmax(axis=1)
+    return Scores(
+        float(np.mean(choice == labels)),
+        float(np.mean(choice == logits.argmax(axis=1))),
+        float(np.mean((predictions - logits) ** 2)),
+    )
+
+
+def score_coefficients(problem: Problem, alpha: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Score q readouts at once: alpha (C, m, q) to accuracy, fidelity, mse, each (q,).
+
+    Class by class, so that only (t, q) predictions exist at a time.
+    """
+    C, t, _ = problem.kernels.cross.shape
+    q = alpha.shape[2]
+    best, choice, squares = np.full((t, q), -np.inf), np.zeros((t, q), dtype=np.int32), np.zeros(q)
+    for c in range(C):
+        f = problem.kernels.cross[c] @ alpha[c]
+        np.copyto(choice, c, where=f > best)
+        np.maximum(best, f, out=best)
+        error = f - problem.logits[:, c, None]
+        squares += np.einsum("tq,tq->q", error, error)
+    accuracy = np.mean(choice == problem.labels[:, None], axis=0)
+    fidelity = np.mean(choice == problem.logits.argmax(axis=1)[:, None], axis=0)
+    return accuracy, fidelity, squares / (t * C)
+
+
+def evaluate(problem: Problem, mixing: Mixing | None, ridge: float) -> Scores:
+    """Fit and judge one readout."""
+    compressed = compress(problem.kernels, problem.targets, mixing)
+    alpha = coefficients(compressed, absolute_ridge(problem.kernels, ridge))
+    return Scores(*(float(value[0]) for value in score_coefficients(problem, alpha)))
