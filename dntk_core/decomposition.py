@@ -1,7 +1,6 @@
 """A kernel's eigenvectors seen whole and cluster by cluster."""
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -34,12 +33,7 @@ class Decomposition:
     def H(self) -> int:
         return int(self.cluster[-1]) + 1
 
-    @cached_property
-    def energy(self) -> np.ndarray:
-        """⟨û_i, u_j⟩², (m, m); each column sums to 1."""
-        return self.overlap**2
-
-    @cached_property
+    @property
     def starts(self) -> np.ndarray:
         """First row of each cluster, (H,)."""
         return np.flatnonzero(self.rank == 0)

@@ -142,12 +142,3 @@ def evaluate(problem: Problem, mixing: Mixing | None, ridge: float) -> Scores:
     compressed = compress(problem.kernels, problem.targets, mixing)
     alpha = coefficients(compressed, absolute_ridge(problem.kernels, ridge))
     return Scores(*(float(value[0]) for value in score_coefficients(problem, alpha)))
-
-
-def conditioning(gram: np.ndarray, lam: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return condition number and smallest eigenvalue of each solved matrix G^c + λI: two (C,).
-
-    gram: (C, s, s)
-    """
-    values = np.clip(np.linalg.eigvalsh(gram), 0.0, None) + lam
-    return values[:, -1] / values[:, 0], values[:, 0]

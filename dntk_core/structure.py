@@ -78,7 +78,7 @@ def containment_of(parts: Decomposition, epsilon: float) -> Containment:
         # A cluster without variance has nothing that could lie outside.
         curves[h] = weight[start:stop] @ inside / total if total > 0 else 1.0
     trace = parts.per_cluster(parts.values)[:, None]
-    along = parts.per_cluster(parts.values[:, None] * parts.energy[:, :r_g])
+    along = parts.per_cluster(parts.values[:, None] * parts.overlap[:, :r_g] ** 2)
     table = np.divide(along, trace, out=np.zeros_like(along), where=trace > 0)
     curves = np.minimum(curves, 1.0)
     extremes = curves.max(axis=0), curves.mean(axis=0), curves.min(axis=0)
@@ -98,8 +98,9 @@ def coverage_of(parts: Decomposition, epsilon: float) -> Coverage:
 
 def local_alignment(parts: Decomposition, epsilon: float, r_g: int) -> tuple[np.ndarray, np.ndarray]:
     """Return ‖P_h u_j|h‖² and its share of ‖u_j|h‖², both (H, r_g), P_h from ranks truncated at ε."""
-    present = parts.per_cluster(parts.energy[:, :r_g])
-    energy = parts.per_cluster(parts.energy[:, :r_g] * parts.leading(epsilon)[:, None])
+    squares = parts.overlap[:, :r_g] ** 2
+    present = parts.per_cluster(squares)
+    energy = parts.per_cluster(squares * parts.leading(epsilon)[:, None])
     # A cluster where u_j is only rounding says nothing about it.
     share = np.divide(energy, present, out=np.zeros_like(energy), where=present > 1e-24)
     return energy, np.minimum(share, 1.0)

@@ -44,7 +44,6 @@ def sidebar(limits: Limits, uses: tuple[str, ...]) -> View:
                 values |= {name: _widget(name, limits) for name in others}
     view = View(**values)
     st.session_state["view"] = view
-    publish(link(view))
     return view
 
 
@@ -55,11 +54,10 @@ def apply(**values) -> None:
 
 
 def publish(parameters: Mapping[str, str]) -> None:
-    """Write parameters into the link when they changed; the rest of the link stays."""
-    wanted = {**st.session_state.get("published", {}), **parameters}
-    if st.query_params.to_dict() != wanted:
-        st.query_params.from_dict(wanted)
-    st.session_state["published"] = wanted
+    """Make the link say exactly this."""
+    if st.query_params.to_dict() != parameters:
+        st.query_params.from_dict(parameters)
+    st.session_state["published"] = dict(parameters)
 
 
 def _key(name: str) -> str:

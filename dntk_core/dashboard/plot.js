@@ -22,7 +22,7 @@ function themed(layout, style) {
     ...layout,
     paper_bgcolor: "rgba(0,0,0,0)",
     plot_bgcolor: "rgba(0,0,0,0)",
-    font: { family: read("--st-font"), size: 13, ...layout.font, color: text },
+    font: { family: read("--st-font"), size: 12, ...layout.font, color: text },
     hoverlabel: { bgcolor: ground, bordercolor: line, font: { color: text }, ...layout.hoverlabel },
     modebar: { bgcolor: "rgba(0,0,0,0)", color: line, activecolor: text, ...layout.modebar },
   };

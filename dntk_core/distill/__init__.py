@@ -34,21 +34,15 @@ BUDGET_H = (2, 3, 5, 10, 20, 50)
 class Source:
     """What methods distil, and what several of them need of it, computed when first asked for.
 
-    kernels: Kernels  targets: (m, C)  ridge: dimensionless
+    kernels: Kernels  targets: (m, C)
     """
 
     kernels: Kernels
     targets: np.ndarray
-    ridge: float
 
     @property
     def m(self) -> int:
         return len(self.targets)
-
-    @cached_property
-    def lam(self) -> float:
-        """λ, the absolute ridge."""
-        return absolute_ridge(self.kernels, self.ridge)
 
     @cached_property
     def whole(self) -> Spectrum:
@@ -57,90 +51,90 @@ class Source:
 
     @cached_property
     def decompositions(self) -> tuple[Decomposition, ...]:
-        """K̄ decomposed for H = 2, 3, 5, 10, 20, 50 clusters."""
+        """K̄ decomposed for H = 2, 3, 5, 10, 20, 50 clusters, as far as there are inputs."""
         K, embedding = self.kernels.mean, embed(self.kernels.mean)
-        return tuple(decompose(K, cluster_embedding(embedding, H, 0), self.whole) for H in BUDGET_H if H <= self.m)
+        sizes = [H for H in BUDGET_H if H <= self.m] or [1]
+        return tuple(decompose(K, cluster_embedding(embedding, H, 0), self.whole) for H in sizes)
 
 
 @dataclass(frozen=True)
 class Method:
     """One way to distil.
 
-    function:     (source, size, generator) -> Mixing with at most `size` rows
+    function:     (source, size, λ, generator) -> Mixing with at most `size` rows
     summary:      one line for people
     nested:       the first rows of a larger distillation are the smaller one
     random:       depends on the generator: average over seeds
     uses_targets: looks at the network's outputs, not only at its gradients
     """
 
-    function: Callable[[Source, int, np.random.Generator], Mixing]
+    function: Callable[[Source, int, float, np.random.Generator], Mixing]
     summary: str
     nested: bool
     random: bool = False
     uses_targets: bool = False
 
-    def distil(self, source: Source, size: int, seed: int = 0) -> Mixing:
-        """Distil a source into at most `size` gradients."""
+    def distil(self, source: Source, size: int, ridge: float, seed: int = 0) -> Mixing:
+        """Distil a source into at most `size` gradients; the ridge is the dimensionless one of the readout."""
         if not 1 <= size <= source.m:
             raise DNTKError(f"the number of distilled gradients must lie in 1..{source.m} (inputs), got {size}")
-        return self.function(source, size, np.random.default_rng(seed))
+        lam = absolute_ridge(source.kernels, ridge)
+        return self.function(source, size, lam, np.random.default_rng(seed))
 
 
 METHODS: dict[str, Method] = {
     "random": Method(
-        lambda source, size, generator: uniform(source.m, size, generator),
+        lambda source, size, lam, generator: uniform(source.m, size, generator),
         "inputs drawn uniformly",
         nested=True,
         random=True,
     ),
     "ridge leverage scores": Method(
-        lambda source, size, generator: leverage(source.whole, source.lam, size, generator),
+        lambda source, size, lam, generator: leverage(source.whole, lam, size, generator),
         "inputs drawn by how much the ridge fit leans on each",
         nested=True,
         random=True,
     ),
     "farthest point": Method(
-        lambda source, size, _: farthest_point(source.kernels.mean, size),
+        lambda source, size, lam, generator: farthest_point(source.kernels.mean, size),
         "always the input farthest from those chosen",
         nested=True,
     ),
     "k-means medoids": Method(
-        lambda source, size, generator: medoids(source.whole, size, generator),
+        lambda source, size, lam, generator: medoids(source.whole, size, generator),
         "the input nearest to each k-means centre",
         nested=False,
         random=True,
     ),
     "k-means centroids": Method(
-        lambda source, size, generator: centroids(source.whole, size, generator),
+        lambda source, size, lam, generator: centroids(source.whole, size, generator),
         "the mean gradient of each k-means cluster",
         nested=False,
         random=True,
     ),
     "herding": Method(
-        lambda source, size, _: herding(source.kernels.mean, size),
+        lambda source, size, lam, generator: herding(source.kernels.mean, size),
         "inputs whose average follows the mean gradient",
         nested=True,
     ),
     "randomly pivoted Cholesky": Method(
-        lambda source, size, generator: pivoted_cholesky(source.kernels.mean, size, generator),
+        lambda source, size, lam, generator: pivoted_cholesky(source.kernels.mean, size, generator),
         "inputs drawn by what earlier ones leave unexplained",
         nested=True,
         random=True,
     ),
     "kernel PCA": Method(
-        lambda source, size, _: kernel_pca(source.whole, size),
+        lambda source, size, lam, generator: kernel_pca(source.whole, size),
         "the leading eigenvectors of the mean kernel",
         nested=True,
     ),
     "local-global": Method(
-        lambda source, size, _: local_global_within(
-            source.kernels.mean, (parts for parts in source.decompositions if size >= parts.H), size
-        ),
+        lambda source, size, lam, generator: local_global_within(source.kernels.mean, source.decompositions, size),
         "the paper's: leading eigenvectors of each cluster, and the global ones that no cluster covers",
         nested=False,
     ),
     "ridge-optimal": Method(
-        lambda source, size, _: ridge_optimal(source.kernels, source.whole, source.targets, source.lam, size),
+        lambda source, size, lam, generator: ridge_optimal(source.kernels, source.whole, source.targets, lam, size),
         "rows that keep the ridge fit itself; exact from one per class on",
         nested=False,
         uses_targets=True,

@@ -7,6 +7,7 @@ import numpy as np
 from dntk_core.decomposition import Decomposition
 from dntk_core.distill.local_global import GAP_RULES, candidates, mix
 from dntk_core.distill.mixing import Mixing
+from dntk_core.errors import DNTKError
 from dntk_core.subspace import subspace_coverage
 
 BUDGET_TAU_V = np.append(np.arange(0.05, 0.96, 0.05), 0.99)
@@ -25,9 +26,11 @@ def local_global_within(kernel: np.ndarray, decompositions: Iterable[Decompositi
                 choice = candidates(parts, float(tau_v), rule)
                 if len(choice.local) > size:
                     break
-                gaps = choice.gaps[choice.independent & (choice.coverage < 1.0)][: size - len(choice.local)]
+                gaps = choice.chosen(1.0)[: size - len(choice.local)]
                 mixing = mix(parts, choice.local, gaps, removed=0)
                 captured = subspace_coverage(kernel[None], mixing.matrix, np.array([size])).coverage[0]
                 if captured > most:
                     best, most = mixing, captured
+    if best is None:
+        raise DNTKError(f"{size} gradients are too few: every cluster gives at least one, and there are 2 or more")
     return best

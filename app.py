@@ -1,0 +1,24 @@
+"""Home: the run, its progress, what it cost and saved."""
+
+import streamlit as st
+
+from dntk_core.dashboard import computations
+from dntk_core.dashboard.home import cached_runs, new_run, summary
+from dntk_core.dashboard.page import enter, frame, open_key, wait
+from dntk_core.dashboard.words import run_title
+from dntk_core.spec import RunSpec
+
+with frame("Distilled neural tangent kernels") as navigation:
+    link, spec = {"run": open_key()}, RunSpec.default()
+    if computations.available(open_key()):
+        here = enter(navigation)
+        link, spec = here.link, here.run.spec
+        st.markdown(f"#### {run_title(spec)}")
+        summary(here.run)
+    else:
+        wait(navigation)
+    computations.follow()
+    with st.expander("Compute another run"):
+        new_run(spec)
+    st.markdown("#### Runs in the cache")
+    cached_runs(link)

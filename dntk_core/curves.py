@@ -1,0 +1,87 @@
+"""Scores of a readout over the number of gradients, over kernel rank, over ridge."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dntk_core.conditioning import prefix_conditioning
+from dntk_core.distill.mixing import Mixing
+from dntk_core.errors import DNTKError
+from dntk_core.readout import Problem, compress, prefix_coefficients, ridge_factor, score_coefficients
+from dntk_core.ridge import absolute_ridge
+from dntk_core.spectrum import Spectrum, spectrum
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Scores and conditioning of q readouts.
+
+    x:         (q,)  the sizes, ranks or ridges
+    accuracy, fidelity, mse: (q,)
+    condition: (q,)  condition number of the matrix solved, λ included, averaged over classes
+    smallest:  (q,)  its smallest eigenvalue, λ included, averaged over classes
+    """
+
+    x: np.ndarray
+    accuracy: np.ndarray
+    fidelity: np.ndarray
+    mse: np.ndarray
+    condition: np.ndarray
+    smallest: np.ndarray
+
+
+def checked(name: str, values: Sequence[int], largest: int) -> np.ndarray:
+    """Refuse sizes or ranks outside 1..largest."""
+    values = np.asarray(values)
+    if values.size == 0 or values.min() < 1 or values.max() > largest:
+        raise DNTKError(f"{name} must lie in 1..{largest}, got {values.tolist()}")
+    return values
+
+
+def class_spectra(problem: Problem) -> tuple[Spectrum, ...]:
+    """Decompose every class kernel."""
+    return tuple(spectrum(K) for K in problem.kernels.train)
+
+
+def size_curve(problem: Problem, mixing: Mixing | None, sizes: Sequence[int], ridge: float) -> Curve:
+    """Score the first s rows of a mixing for every s in sizes (q,), from one factorisation per class."""
+    lam = absolute_ridge(problem.kernels, ridge)
+    compressed = compress(problem.kernels, problem.targets, mixing)
+    sizes = checked("sizes", sizes, len(compressed.matrix))
+    factor = ridge_factor(compressed.gram, lam)
+    alpha = compressed.matrix.T @ prefix_coefficients(factor, compressed.targets, sizes)
+    conditions = prefix_conditioning(compressed.gram, factor, lam, sizes)
+    return Curve(sizes, *score_coefficients(problem, alpha), *conditions)
+
+
+def rank_curve(
+    problem: Problem, ranks: Sequence[int], ridge: float, spectra: tuple[Spectrum, ...] | None = None
+) -> Curve:
+    """Score the best rank-r kernels: α^c = U^(r) (Σ^(r) + λI)⁻¹ U^(r)ᵀ y_c for every r in ranks (q,)."""
+    lam = absolute_ridge(problem.kernels, ridge)
+    ranks = checked("ranks", ranks, len(problem.targets))
+    spectra = class_spectra(problem) if spectra is None else spectra
+    kept = np.arange(len(problem.targets))[:, None] < ranks
+    alpha = np.stack(
+        [each.vectors @ (kept * (each.vectors.T @ y / (each.values + lam))[:, None])
+         for each, y in zip(spectra, problem.targets.T, strict=True)]
+    )  # fmt: skip
+    values = np.stack([each.values for each in spectra]) + lam
+    least = values[:, ranks - 1]
+    conditions = np.mean(values[:, :1] / least, axis=0), np.mean(least, axis=0)
+    return Curve(ranks, *score_coefficients(problem, alpha), *conditions)
+
+
+def ridge_curve(problem: Problem, mixing: Mixing | None, ridges: Sequence[float]) -> Curve:
+    """Score one mixing for every dimensionless ridge (q,), from one eigendecomposition per class."""
+    lams = np.array([absolute_ridge(problem.kernels, ridge) for ridge in ridges])
+    compressed = compress(problem.kernels, problem.targets, mixing)
+    alpha, condition, smallest = [], np.zeros(len(lams)), np.zeros(len(lams))
+    for G, b in zip(compressed.gram, compressed.targets, strict=True):
+        each = spectrum(G)
+        values = each.values[:, None] + lams
+        alpha.append(compressed.matrix.T @ (each.vectors @ ((each.vectors.T @ b)[:, None] / values)))
+        condition += values[0] / values[-1] / len(compressed.gram)
+        smallest += values[-1] / len(compressed.gram)
+    return Curve(np.asarray(ridges), *score_coefficients(problem, np.stack(alpha)), condition, smallest)

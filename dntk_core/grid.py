@@ -1,0 +1,117 @@
+"""Grid search of Algorithm 1 over clusters H and thresholds τ_v, τ_g."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dntk_core.clusters import cluster_embedding, embed
+from dntk_core.decomposition import Decomposition, decompose
+from dntk_core.distill.local_global import candidates, mix
+from dntk_core.errors import DNTKError
+from dntk_core.progress import Progress, Report, ignore
+from dntk_core.readout import Problem, compress, prefix_coefficients, ridge_factor, score_coefficients
+from dntk_core.ridge import absolute_ridge
+from dntk_core.spectrum import check_share, spectrum
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Algorithm 1 at every combination of its settings.
+
+    H, tau_v, tau_g: (a,), (b,), (g,)  the axes
+    s, local, gap, removed:  (a, b, g)  rows kept, of which local and gap, and rows dropped as dependent
+    accuracy, fidelity, mse: (a, b, g)
+    """
+
+    H: np.ndarray
+    tau_v: np.ndarray
+    tau_g: np.ndarray
+    s: np.ndarray
+    local: np.ndarray
+    gap: np.ndarray
+    removed: np.ndarray
+    accuracy: np.ndarray
+    fidelity: np.ndarray
+    mse: np.ndarray
+
+    def pareto(self, metric: str) -> np.ndarray:
+        """Mark the cells that no other beats in both s and "accuracy", "fidelity" or "mse": (a, b, g) bool.
+
+        A cell is beaten by one with no more rows and no worse value, if either is strictly better.
+        """
+        if metric not in ("accuracy", "fidelity", "mse"):
+            raise DNTKError(f"the metric must be accuracy, fidelity or mse, got {metric!r}")
+        value = getattr(self, metric).ravel() * (1.0 if metric == "mse" else -1.0)
+        s = self.s.ravel()
+        no_worse = (s[:, None] <= s) & (value[:, None] <= value)
+        better = (s[:, None] < s) | (value[:, None] < value)
+        return ~np.any(no_worse & better, axis=0).reshape(self.s.shape)
+
+
+def grid_search(
+    problem: Problem,
+    H: Sequence[int],
+    tau_v: Sequence[float],
+    tau_g: Sequence[float],
+    ridge: float,
+    rule: str = "ratio",
+    seed: int = 0,
+    report: Report = ignore,
+) -> Grid:
+    """Cluster the mean kernel for each H (a,) and run Algorithm 1 with every τ_v (b,) and τ_g (g,)."""
+    K = problem.kernels.mean
+    embedding, whole = embed(K), spectrum(K)
+    parts = [decompose(K, cluster_embedding(embedding, h, seed), whole) for h in H]
+    return grid_of(problem, parts, tau_v, tau_g, ridge, rule, report)
+
+
+def grid_of(
+    problem: Problem,
+    decompositions: Sequence[Decomposition],
+    tau_v: Sequence[float],
+    tau_g: Sequence[float],
+    ridge: float,
+    rule: str = "ratio",
+    report: Report = ignore,
+) -> Grid:
+    """Search the grid with decompositions of the mean kernel at hand, one per H."""
+    for value in tau_g:
+        check_share("tau_g", value)
+    lam = absolute_ridge(problem.kernels, ridge)
+    H = np.array([parts.H for parts in decompositions])
+    layers = []
+    for done, parts in enumerate(decompositions):
+        report(Progress("grid", done, len(H), f"H = {parts.H}"))
+        layers.append(grid_layer(problem, parts, tau_v, tau_g, lam, rule))
+    report(Progress("grid", len(H), len(H)))
+    return Grid(H, np.asarray(tau_v), np.asarray(tau_g), *(np.stack(field) for field in zip(*layers, strict=True)))
+
+
+def grid_layer(
+    problem: Problem, parts: Decomposition, tau_v: Sequence[float], tau_g: Sequence[float], lam: float, rule: str
+) -> tuple[np.ndarray, ...]:
+    """Run one H: s, local, gap, removed, accuracy, fidelity, mse, each (b, g).
+
+    All rows that any cell uses are compressed once. For one τ_v the gap rows are nested in τ_g, so one
+    factorisation serves all τ_g; all cells are then scored in one pass over the cross kernels.
+    """
+    m, b, g = len(parts.labels), len(tau_v), len(tau_g)
+    choices = [candidates(parts, float(value), rule) for value in tau_v]
+    local = np.unique(np.concatenate([choice.local for choice in choices]))
+    gaps = np.unique(np.concatenate([choice.chosen(max(tau_g)) for choice in choices]))
+    place = np.full(2 * m, -1)
+    place[np.append(local, m + gaps)] = np.arange(len(local) + len(gaps))
+    pool = compress(problem.kernels, problem.targets, mix(parts, local, gaps, removed=0))
+    kept_gaps = np.array([[len(choice.chosen(value)) for value in tau_g] for choice in choices])
+    removed = np.array([[choice.removed(value) for value in tau_g] for choice in choices])
+    kept_local = np.broadcast_to([[len(choice.local)] for choice in choices], (b, g))
+    s = kept_local + kept_gaps
+    beta = np.zeros((len(pool.gram), len(pool.matrix), b, g))
+    for i, choice in enumerate(choices):
+        rows = place[np.append(choice.local, m + choice.chosen(max(tau_g)))]
+        factor = ridge_factor(pool.gram[:, rows[:, None], rows], lam)
+        beta[:, rows, i] = prefix_coefficients(factor, pool.targets[:, rows], s[i])
+    alpha = pool.matrix.T @ beta.reshape(len(pool.gram), len(pool.matrix), b * g)
+    scores = (score.reshape(b, g) for score in score_coefficients(problem, alpha))
+    return s, kept_local, kept_gaps, removed, *scores
