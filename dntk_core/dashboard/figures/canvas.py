@@ -6,13 +6,13 @@ import plotly.graph_objects as go
 from dntk_core.dashboard.palette import SERIES
 
 POINTS = 1000
-# Plotly enlarges powers of ten; this brings them back to the size of other ticks.
-LOG = {"type": "log", "exponentformat": "power", "tickfont": {"size": 10.5}}
+# A format makes plotly write numbers in full where it would write only their leading digit.
+LOG = {"type": "log", "tickformat": "~g", "nticks": 8}
 
 
 def figure(traces: list[dict], height: int, margin: dict | None = None, **layout) -> go.Figure:
     """A figure with tight margins and its legend on top; text and grid are left to the page's theme."""
-    # Above the panel titles, if any, in the unit of the legend: one height of the plot. Plotly makes room for its lines.
+    # A legend is placed in units of the plot height, above panel titles if any; plotly makes room for its lines.
     room = {"l": 56, "r": 12, "t": 28, "b": 44, "pad": 2} | (margin or {})
     lift = (24 if "annotations" in layout else 4) / (height - room["t"] - room["b"])
     common = {

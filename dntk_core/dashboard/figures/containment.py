@@ -66,7 +66,7 @@ def containment(result: Containment, rank: int) -> go.Figure:
         layout["annotations"].append(_label(rank, "rank", "left"))
         shapes.append(_mark(rank, VERMILION))
     margin = {"l": 64, "t": 40}
-    return figure(curves + [heat], height=130 + 210 + rows, shapes=shapes, margin=margin, **layout)
+    return figure([*curves, heat], height=130 + 210 + rows, shapes=shapes, margin=margin, **layout)
 
 
 def _mark(rank: int, colour: str) -> dict:
@@ -76,5 +76,6 @@ def _mark(rank: int, colour: str) -> dict:
 
 
 def _label(rank: int, name: str, side: str) -> dict:
-    place = {"x": rank, "y": 0.02, "yref": "y domain", "yanchor": "bottom", "xanchor": side, "xshift": -4 if side == "right" else 4}
+    place = {"x": rank, "y": 0.02, "yref": "y domain", "yanchor": "bottom", "xanchor": side}
+    place["xshift"] = -4 if side == "right" else 4
     return place | {"text": f"{name} {rank}", "showarrow": False, "font": {"size": 12}}

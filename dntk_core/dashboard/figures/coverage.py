@@ -92,7 +92,7 @@ def _alignments(j: np.ndarray, result: Coverage) -> list[dict]:
     best = {"name": "best cluster", "legendgroup": "best", "y": result.maximum, "line": {"color": VERMILION}}
     mean = {"name": "mean cluster", "legendgroup": "mean", "y": result.mean, "line": {"color": PURPLE, "dash": "dot"}}
     hover = "direction %{x}: %{y:.1%}<extra></extra>"
-    return [line | best | {"hovertemplate": f"best cluster, {hover}"}, line | mean | {"hovertemplate": f"mean, {hover}"}]
+    return [line | best | {"hovertemplate": f"best, {hover}"}, line | mean | {"hovertemplate": f"mean, {hover}"}]
 
 
 def _threshold(tau_g: float) -> dict:

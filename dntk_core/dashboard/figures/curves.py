@@ -1,6 +1,6 @@
 """Scores and conditioning over size, rank and ridge; all methods side by side."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import plotly.graph_objects as go
@@ -11,6 +11,7 @@ from dntk_core.dashboard.figures.canvas import LOG, figure, on, panels, thin
 from dntk_core.dashboard.palette import BLUE, GREEN, GREY, PURPLE, SERIES, SKY, VERMILION, faded, series
 
 AXES = {"size": "gradients s", "rank": "rank r", "ridge": "ridge"}
+DASHES = ("solid", "dot", "dash")
 SYMBOLS = ("circle", "diamond", "square")
 # metric: title, tick format, logarithmic
 METRICS = {
@@ -22,40 +23,39 @@ METRICS = {
 }
 
 
-def curve(result: Curve, over: str, mark: float, network: float) -> go.Figure:
+def curve(results: Mapping[str, Curve], over: str, mark: float, network: float) -> go.Figure:
     """Accuracy with fidelity, MSE, condition number and smallest eigenvalue over "size", "rank" or "ridge".
 
-    mark: where the sliders stand; network: the network's own test accuracy
+    results: what is scored, by name; mark: where the sliders stand; network: the network's own test accuracy
     """
-    places = thin(len(result.x))
     shown = [
         ("accuracy", "accuracy", BLUE, 0, ".1%"),
         ("fidelity", "fidelity", VERMILION, 0, ".1%"),
-        ("logit MSE", "mse", GREEN, 1, ".3g"),
+        ("MSE", "mse", GREEN, 1, ".3g"),
         ("condition number", "condition", PURPLE, 2, ".3g"),
         ("smallest eigenvalue", "smallest", SKY, 3, ".3g"),
     ]
     traces = [
         {
             "type": "scatter",
-            "mode": "lines+markers" if len(places) <= 40 else "lines",
-            "name": name,
-            "x": result.x[places],
-            "y": getattr(result, field)[places],
-            "line": {"color": colour, "width": 2},
-            "marker": {"size": 5},
+            "mode": "lines",
+            "name": f"{name}, {measure}",
+            "legendgroup": f"{name} {panel}",
+            "x": result.x[thin(len(result.x))],
+            "y": getattr(result, field)[thin(len(result.x))],
+            "line": {"color": colour, "width": 2.5, "dash": DASHES[i % len(DASHES)]},
             "showlegend": panel == 0,
-            "hovertemplate": f"{name} %{{y:{form}}} at {AXES[over]} = %{{x}}<extra></extra>",
+            "hovertemplate": f"{name}: {measure} %{{y:{form}}} at {AXES[over]} = %{{x}}<extra></extra>",
             **on(panel),
         }
-        for name, field, colour, panel, form in shown
+        for measure, field, colour, panel, form in shown
+        for i, (name, result) in enumerate(results.items())
     ]
-    ends = [float(result.x.min()), float(result.x.max())]
+    ends = [float(f([f(result.x) for result in results.values()])) for f in (np.min, np.max)]
     traces.append(_reference("network's accuracy", ends, network))
     titles = ["Accuracy and fidelity", "Logit MSE", "Condition number", "Smallest eigenvalue"]
-    x = [LOG | {"title": AXES[over] if i > 1 else "", "tickfont": {"size": 12}} for i in range(4)]
-    x = [axis | ({} if over == "ridge" else {"exponentformat": "none"}) for axis in x]
-    y = [{"tickformat": ".0%", "rangemode": "tozero"}, LOG, LOG, LOG]
+    x = [LOG | {"title": AXES[over] if i > 1 else ""} for i in range(4)]
+    y = [{"tickformat": ".0%"}, LOG, LOG, LOG]
     line = {"color": GREY, "width": 1.5, "dash": "dash"}
     marks = [
         {"type": "line", "x0": mark, "x1": mark, "xref": on(i)["xaxis"], "yref": f"{on(i)['yaxis']} domain",
@@ -77,10 +77,9 @@ def comparison(curves: Sequence[MethodCurve], m: int, chosen: str) -> go.Figure:
             traces += _method(curves[i], i, metric, panel, m if compression else None, curves[i].method == chosen)
     titles = [title for title, _, _ in METRICS.values()] + ["Fidelity over compression"]
     forms = [*METRICS.values(), METRICS["fidelity"]]
-    ticks = {"exponentformat": "none", "tickfont": {"size": 12}, "dtick": "D2"}
-    x = [LOG | ticks | {"title": "at most s gradients" if i in (3, 4) else ""} for i in range(5)]
-    x.append(LOG | ticks | {"title": "compression m / s"})
-    y = [LOG | {} if log else {"tickformat": form} for _, form, log in forms]
+    x = [LOG | {"title": "at most s gradients" if i in (3, 4) else ""} for i in range(5)]
+    x.append(LOG | {"title": "compression m / s"})
+    y = [LOG if log else {"tickformat": form} for _, form, log in forms]
     layout = panels(titles, 3, x, y, gap=(0.075, 0.17))
     return figure(traces, height=590, margin={"t": 40}, **layout)
 
@@ -102,7 +101,7 @@ def _method(curve: MethodCurve, place: int, metric: str, panel: int, m: int | No
         "legendrank": 1000 + place,
         "x": x,
         "y": mean,
-        "line": {"color": colour, "width": 4 if chosen else 1.5, "dash": ("solid", "dot", "dash")[turn % 3]},
+        "line": {"color": colour, "width": 4 if chosen else 1.5, "dash": DASHES[turn % 3]},
         "marker": {"size": 8 if chosen else 5, "symbol": SYMBOLS[turn % 3]},
         "customdata": np.column_stack([curve.sizes, curve.mean("rows")]),
         "hovertemplate": hover + f"%{{y:{form or '.3g'}}}<extra></extra>",

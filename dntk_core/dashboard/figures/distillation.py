@@ -65,7 +65,8 @@ def outcome(mixing: Mixing, scores: Scores, full: Scores, network: float) -> go.
     y = [{"range": [0, 1.18 * limit or 1], "nticks": 4} for limit in (top, 1, 1, worst)]
     titles = [f"Gradients: {s} of {m} ({m / max(s, 1):.3g}×)", *rows]
     layout = panels(titles, 4, x, y, gap=(0.06, 0))
-    return figure(counts + bars, height=240, showlegend=False, bargap=0.35, margin={"l": 40, "t": 30, "b": 28}, **layout)
+    margin = {"l": 40, "t": 30, "b": 28}
+    return figure(counts + bars, height=240, showlegend=False, bargap=0.35, margin=margin, **layout)
 
 
 def gallery(
@@ -193,4 +194,3 @@ def _sheet(images: np.ndarray, heavy: np.ndarray, weights: np.ndarray) -> str:
     buffer = BytesIO()
     Image.fromarray(sheet).save(buffer, "PNG", compress_level=1)
     return f"data:image/png;base64,{base64.b64encode(buffer.getvalue()).decode()}"
-

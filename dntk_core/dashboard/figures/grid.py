@@ -10,6 +10,14 @@ from dntk_core.grid import Grid
 TITLES = {"accuracy": "accuracy", "fidelity": "fidelity", "mse": "logit MSE"}
 SYMBOLS = ("circle", "diamond", "square", "triangle-up", "cross", "x", "star")
 COLUMNS = 4
+HOVER = "<br>".join(
+    [
+        "H = %{customdata[0]}, τ<sub>v</sub> = %{customdata[1]:g}, τ<sub>g</sub> = %{customdata[2]:g}",
+        "s = %{customdata[3]}: %{customdata[4]} local + %{customdata[5]} gap, %{customdata[6]} removed",
+        "accuracy %{customdata[7]:.1%}, fidelity %{customdata[8]:.1%}, MSE %{customdata[9]:.3g}",
+        "<i>click to set the sliders</i><extra></extra>",
+    ]
+)
 
 
 def heatmaps(grid: Grid, metric: str, here: tuple[int, float, float]) -> go.Figure:
@@ -27,7 +35,7 @@ def heatmaps(grid: Grid, metric: str, here: tuple[int, float, float]) -> go.Figu
             "xgap": 1,
             "ygap": 1,
             "customdata": table[i],
-            "hovertemplate": _hover(metric),
+            "hovertemplate": HOVER,
             **on(i),
         }
         for i, H in enumerate(grid.H)
@@ -63,15 +71,15 @@ def counts(grid: Grid, metric: str) -> go.Figure:
             "y": getattr(grid, kind)[i].ravel(),
             "marker": {"color": [colour if on_front else faded(colour, 0.35) for on_front in best[i].ravel()]},
             "customdata": table[i].reshape(b * g, -1),
-            "hovertemplate": _hover(metric),
+            "hovertemplate": HOVER,
             **on(i),
         }
         for i in range(len(grid.H))
         for kind, colour in (("local", LOCAL), ("gap", GAP))
     ]
-    ticks = {"tickmode": "array", "tickvals": [g * (v + 0.5) - 0.5 for v in range(b)], "showgrid": False}
-    x = [ticks | {"ticktext": [f"{value:g}" for value in grid.tau_v], "title": "τ<sub>v</sub>, within each τ<sub>g</sub>"}
-         for _ in grid.H]  # fmt: skip
+    ticks = _ticks(grid.tau_v)
+    ticks["tickvals"] = [g * (v + 0.5) - 0.5 for v in ticks["tickvals"]]
+    x = [ticks | {"title": "τ<sub>v</sub>, and within it τ<sub>g</sub>", "showgrid": False} for _ in grid.H]
     top = 1.04 * max(1, int(grid.s.max()))
     y = [{"title": "gradients s" if i % COLUMNS == 0 else "", "range": [0, top], "showticklabels": i % COLUMNS == 0}
          for i in range(len(grid.H))]  # fmt: skip
@@ -83,7 +91,6 @@ def counts(grid: Grid, metric: str) -> go.Figure:
 def frontier(grid: Grid, metric: str, here: tuple[int, float, float]) -> go.Figure:
     """Every setting by its number of gradients and its score, with the Pareto frontier drawn through the best."""
     values, table, best = getattr(grid, metric), _table(grid), grid.pareto(metric)
-    form = ".3g" if metric == "mse" else ".1%"
     dots = [
         {
             "type": "scatter",
@@ -93,7 +100,7 @@ def frontier(grid: Grid, metric: str, here: tuple[int, float, float]) -> go.Figu
             "y": values[i].ravel(),
             "marker": {"color": series(i), "symbol": SYMBOLS[i % len(SYMBOLS)], "size": 7, "opacity": 0.55},
             "customdata": table[i].reshape(-1, table.shape[-1]),
-            "hovertemplate": _hover(metric),
+            "hovertemplate": HOVER,
         }
         for i, H in enumerate(grid.H)
     ]
@@ -108,16 +115,15 @@ def frontier(grid: Grid, metric: str, here: tuple[int, float, float]) -> go.Figu
         "line": {"color": VERMILION, "width": 2, "shape": "hv"},
         "marker": {"size": 11, "symbol": "circle-open", "line": {"width": 2}},
         "customdata": cells[order],
-        "hovertemplate": _hover(metric),
+        "hovertemplate": HOVER,
     }
     stand = _here(grid, here)
     if stand:
         star = {"color": VERMILION, "size": 13, "symbol": "x-thin", "line": {"width": 3, "color": VERMILION}}
         at = {"x": [grid.s[stand]], "y": [values[stand]], "hoverinfo": "skip"}
         dots.append({"type": "scatter", "mode": "markers", "name": "sliders", "marker": star} | at)
-    ticks = {"exponentformat": "none", "tickfont": {"size": 12}, "dtick": "D2"}
-    y = LOG | {"title": TITLES[metric]} if metric == "mse" else {"title": TITLES[metric], "tickformat": form}
-    return figure([*dots, line], height=380, xaxis=LOG | ticks | {"title": "gradients s"}, yaxis=y)
+    y = LOG | {"title": TITLES[metric]} if metric == "mse" else {"title": TITLES[metric], "tickformat": ".1%"}
+    return figure([*dots, line], height=380, xaxis=LOG | {"title": "gradients s"}, yaxis=y)
 
 
 def _table(grid: Grid) -> np.ndarray:
@@ -127,24 +133,15 @@ def _table(grid: Grid) -> np.ndarray:
     return np.stack([*axes, grid.s, grid.local, grid.gap, grid.removed, *scores], axis=-1).astype(float)
 
 
-def _hover(metric: str) -> str:
-    lines = [
-        "H = %{customdata[0]}, τ<sub>v</sub> = %{customdata[1]:g}, τ<sub>g</sub> = %{customdata[2]:g}",
-        "s = %{customdata[3]}: %{customdata[4]} local + %{customdata[5]} gap, %{customdata[6]} removed",
-        "accuracy %{customdata[7]:.1%}, fidelity %{customdata[8]:.1%}, MSE %{customdata[9]:.3g}",
-        "<i>click to set the sliders</i>",
-    ]
-    return "<br>".join(lines) + "<extra></extra>"
-
-
 def _here(grid: Grid, here: tuple[int, float, float]) -> tuple[int, ...] | None:
     """The cell at which the sliders stand, if it is one of the grid's."""
-    places = [np.flatnonzero(np.isclose(axis, value)) for axis, value in zip((grid.H, grid.tau_v, grid.tau_g), here)]
+    axes = zip((grid.H, grid.tau_v, grid.tau_g), here, strict=True)
+    places = [np.flatnonzero(np.isclose(axis, value)) for axis, value in axes]
     return tuple(int(place[0]) for place in places) if all(len(place) for place in places) else None
 
 
 def _ticks(values: np.ndarray) -> dict:
-    step = -(-len(values) // 6)
+    step = -(-len(values) // 5)
     places = list(range(0, len(values), step))
     return {"tickmode": "array", "tickvals": places, "ticktext": [f"{values[i]:g}" for i in places]}
 
