@@ -96,6 +96,13 @@ class RunSpec:
             }
         return {"features": self.stage_key("features")}
 
+    @property
+    def summary(self) -> str:
+        """The run in one line, for people."""
+        inputs, projection = self.inputs, self.projection
+        k = "" if projection.name == "identity" else f" k={projection.k}"
+        return f"{self.data.name} · {self.model.name} · {inputs.kernel}+{inputs.test} inputs · {projection.name}{k}"
+
     def to_json(self) -> str:
         """Write the spec as JSON with sorted keys."""
         return json.dumps(asdict(self), indent=2, sort_keys=True)

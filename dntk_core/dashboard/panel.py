@@ -10,20 +10,28 @@ from dntk_core.dashboard.plot import plot
 
 
 @dataclass(frozen=True)
-class Note:
-    """What is written beside a figure: title, one sentence on how to read it, definition in Markdown with LaTeX."""
+class Panel:
+    """A figure and what is written beside it.
 
+    key:        names the figure on its page and its files; unique in the whole dashboard
+    title:      a few words
+    read:       one sentence on how to read the figure; also its text for screen readers
+    definition: what is drawn, exactly, in Markdown with LaTeX
+    """
+
+    key: str
+    figure: go.Figure
     title: str
     read: str
     definition: str
 
 
-def panel(figure: go.Figure, note: Note, *, key: str, on_click: Callable[[dict], None] | None = None) -> None:
-    """Draw `figure` under its title; SVG, PNG and CSV are offered below it. `key` also names the files."""
+def show(panel: Panel, on_click: Callable[[dict], None] | None = None) -> None:
+    """Draw a panel; SVG, PNG and CSV are offered below its figure."""
     with st.container(gap="xsmall"):
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-            st.markdown(f"#### {note.title}", width="content")
-            with st.popover("Definition", type="tertiary", key=f"{key}_definition"):
-                st.markdown(note.definition)
-        st.caption(note.read)
-        plot(figure, key=key, alt=f"{note.title}. {note.read}", on_click=on_click)
+            st.markdown(f"#### {panel.title}", width="content")
+            with st.popover("Definition", type="tertiary", key=f"{panel.key}_definition"):
+                st.markdown(panel.definition)
+        st.caption(panel.read)
+        plot(panel.figure, key=panel.key, alt=f"{panel.title}. {panel.read}", on_click=on_click)

@@ -13,7 +13,7 @@ class View:
     """The settings that all pages share; `kernel` is "mean" or a class index."""
 
     H: int = 10
-    tau_v: float = 0.9
+    tau_v: float = 0.8
     tau_g: float = 0.8
     epsilon: float = 0.05
     rank: int = 20
@@ -98,7 +98,7 @@ def restore(link: Mapping[str, str], limits: Limits) -> tuple[View, list[str]]:
 
     >>> view, notices = restore({"H": "4", "tau_v": "7"}, Limits(100, ("cat", "dog"), ("local-global",)))
     >>> view.H, view.tau_v, notices
-    (4, 0.9, ['The link asks for tau_v = 7; allowed is 0.05 to 0.995. Using 0.9.'])
+    (4, 0.8, ['The link asks for tau_v = 7; allowed is 0.05 to 0.995. Using 0.8.'])
     """
     values, notices = asdict(limits.default), []
     for name in NAMES:
