@@ -24,7 +24,8 @@ _ICON = str(Path(__file__).with_name("icon.svg"))
 _STYLE = """<style>
 .stMainBlockContainer { padding: 1.6rem 2.2rem 2rem; }
 .stSidebar [data-testid="stSidebarHeader"] { height: 1rem; margin: 0; }
-.stSidebar [data-testid="stPageLink"] a { padding: 0 0.5rem; min-height: 1.6rem; margin: 0; }
+.stSidebar .stElementContainer:has([data-testid="stPageLink"]) { margin: 0; }
+.stSidebar [data-testid="stPageLink"] a { padding: 0 0.5rem; min-height: 1.5rem; line-height: 1.5rem; }
 @media (max-width: 640px) { .stMainBlockContainer { padding: 2.6rem 0.8rem 2rem; } }
 </style>"""
 
@@ -53,12 +54,17 @@ def enter(navigation, uses: tuple[str, ...] = ()) -> Page:
     """Open the run, draw sliders and links, and write all of it into the link."""
     key = open_key()
     run = cached.run(key)
-    view = sidebar(Limits(len(run.targets), run.class_names, tuple(METHODS)), uses)
+    view = sidebar(limits(run), uses)
     parameters = {"run": key, **link(view)}
     publish(parameters)
     with navigation:
         links(parameters)
     return Page(run, cached.live(key), view, parameters)
+
+
+def limits(run: Run) -> Limits:
+    """What the sliders may say for a run."""
+    return Limits(len(run.targets), run.class_names, tuple(METHODS))
 
 
 def wait(navigation) -> None:
