@@ -3,6 +3,7 @@
 import streamlit as st
 
 from dntk_core.dashboard import computations
+from dntk_core.dashboard.controls import publish
 from dntk_core.dashboard.home import cached_runs, new_run, summary
 from dntk_core.dashboard.page import enter, frame, open_key, wait
 from dntk_core.spec import RunSpec
@@ -12,6 +13,7 @@ with frame("Distilled neural tangent kernels") as navigation:
     if computations.available(open_key()):
         here = enter(navigation)
         link, spec = here.link, here.run.spec
+        publish(link)
         st.markdown(f"#### {spec.summary}")
         summary(here.run)
     else:

@@ -3,7 +3,6 @@
 import streamlit as st
 
 from dntk_core.dashboard import cached
-from dntk_core.dashboard.controls import publish
 from dntk_core.dashboard.mixing import current_mixing
 from dntk_core.dashboard.page import Page, limits
 from dntk_core.dashboard.view import restore
@@ -22,7 +21,7 @@ def choose_other(here: Page) -> Page:
     if st.session_state.get("other") not in names:
         st.session_state["other"] = next(iter(names))
     key = st.selectbox("Compare with", names, format_func=names.get, key="other", persist_state="session")
-    publish({**here.link, "other": key})
+    here.link["other"] = key
     run = cached.run(key)
     view, _ = restore(here.link, limits(run))
     return Page(run, cached.live(key), view, here.link)

@@ -32,7 +32,10 @@ _STYLE = """<style>
 
 @dataclass(frozen=True)
 class Page:
-    """The open run, the object that answers its slider moves, what the sliders say, and the link to all this."""
+    """The open run, the object that answers its slider moves, what the sliders say, and the link to all this.
+
+    A page with a choice of its own adds it to `link`; what stands there at its end goes into the address.
+    """
 
     run: Run
     live: Live
@@ -47,16 +50,19 @@ def page(title: str, uses: tuple[str, ...] = ()) -> Iterator[Page]:
         if not computations.available(open_key()):
             wait(navigation)
             st.stop()
-        yield enter(navigation, uses)
+        here = enter(navigation, uses)
+        try:
+            yield here
+        finally:
+            publish(here.link)
 
 
 def enter(navigation, uses: tuple[str, ...] = ()) -> Page:
-    """Open the run, draw sliders and links, and write all of it into the link."""
+    """Open the run, draw the sliders and the links to other pages."""
     key = open_key()
     run = cached.run(key)
     view = sidebar(limits(run), uses)
     parameters = {"run": key, **link(view)}
-    publish(parameters)
     with navigation:
         links(parameters)
     return Page(run, cached.live(key), view, parameters)
