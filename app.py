@@ -5,7 +5,8 @@ import streamlit as st
 from dntk_core.dashboard import computations
 from dntk_core.dashboard.controls import publish
 from dntk_core.dashboard.home import cached_runs, new_run, summary
-from dntk_core.dashboard.page import enter, frame, open_key, wait
+from dntk_core.dashboard.navigation import links
+from dntk_core.dashboard.page import enter, frame, open_key, refuse
 from dntk_core.spec import RunSpec
 
 with frame("Distilled neural tangent kernels") as navigation:
@@ -17,7 +18,9 @@ with frame("Distilled neural tangent kernels") as navigation:
         st.markdown(f"#### {spec.summary}")
         summary(here.run)
     else:
-        wait(navigation)
+        with navigation:
+            links(link)
+        refuse()
     computations.follow()
     with st.expander("Compute another run"):
         new_run(spec)

@@ -74,15 +74,21 @@ def limits(run: Run) -> Limits:
 
 
 def wait(navigation) -> None:
-    """Show how the computation of the open run goes, or what to do about a run that is not there."""
-    key = open_key()
+    """Stand in for a page whose run is not ready: how its computation goes, or what else to do."""
     with navigation:
-        links({"run": key})
+        links({"run": open_key()})
+    if not refuse():
+        computations.follow((open_key(),))
+
+
+def refuse() -> bool:
+    """Say what to do if the open run is neither there nor being computed."""
+    key = open_key()
     if computations.jobs().get(key):
-        computations.follow((key,))
-        return
+        return False
     st.warning(f"Run {key[:20]} is not in this cache. Compute it on Home, or open the embedded run.")
     st.button("Open the embedded run", on_click=open_run, args=(RunSpec.default().key,), type="primary")
+    return True
 
 
 @contextmanager
