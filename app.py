@@ -3,9 +3,10 @@
 import streamlit as st
 
 from dntk_core.dashboard import computations
+from dntk_core.dashboard.controls import publish
 from dntk_core.dashboard.home import cached_runs, new_run, summary
-from dntk_core.dashboard.page import enter, frame, open_key, wait
-from dntk_core.dashboard.words import run_title
+from dntk_core.dashboard.navigation import links
+from dntk_core.dashboard.page import enter, frame, open_key, refuse
 from dntk_core.spec import RunSpec
 
 with frame("Distilled neural tangent kernels") as navigation:
@@ -13,10 +14,13 @@ with frame("Distilled neural tangent kernels") as navigation:
     if computations.available(open_key()):
         here = enter(navigation)
         link, spec = here.link, here.run.spec
-        st.markdown(f"#### {run_title(spec)}")
+        publish(link)
+        st.markdown(f"#### {spec.summary}")
         summary(here.run)
     else:
-        wait(navigation)
+        with navigation:
+            links(link)
+        refuse()
     computations.follow()
     with st.expander("Compute another run"):
         new_run(spec)

@@ -1,4 +1,4 @@
-"""The paper's error budget, evaluated on a problem; every number with the assumption it rests on."""
+"""The paper's error budget, evaluated on a problem; ASSUMPTIONS says what each number rests on."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,6 +13,18 @@ from dntk_core.ridge import absolute_ridge
 from dntk_core.spectrum import Spectrum, effective_dimension, stable_dimension
 
 RIDGES = tuple(10.0**power for power in range(-10, 3))
+
+ASSUMPTIONS = {
+    "approx": "The best linear model in the gradients is estimated by the full kernel at the ridge that is best on the "
+    "test inputs, so E_approx also holds some bias and variance.",
+    "bias": "The covariance of the gradients is that of the m kernel inputs, and w* the minimum-norm fit to them; "
+    "E_bias is then the readout's own root mean square residual there.",
+    "variance": "The residual f - f_K* behaves like independent noise of variance E_approx², and the m kernel inputs "
+    "like a sample of the test distribution; distilled inputs are not one.",
+    "kernel_error": "The projection has independent random signs; d is taken from the projected kernel.",
+    "bound": "Every kernel entry is kept to a relative ε_JL. The bound is very conservative: it takes the worst "
+    "direction at every step and divides by λ².",
+}
 
 
 @dataclass(frozen=True)
@@ -33,15 +45,6 @@ class ErrorBudget:
     variance: np.ndarray
     dimension: np.ndarray
     measured: np.ndarray
-
-    assumptions = {
-        "approx": "The best linear model in the gradients is estimated by the full kernel at the ridge that is best on "
-        "the test inputs, so E_approx also holds some bias and variance.",
-        "bias": "The covariance of the gradients is that of the m kernel inputs, and w* the minimum-norm fit to "
-        "them; E_bias is then the readout's own root mean square residual there.",
-        "variance": "The residual f - f_K* behaves like independent noise of variance E_approx², and the m kernel inputs "
-        "like a sample of the test distribution; distilled inputs are not one.",
-    }
 
 
 def error_budget(problem: Problem, ridge: float, spectra: tuple[Spectrum, ...] | None = None) -> ErrorBudget:
@@ -90,12 +93,6 @@ class ProjectionBound:
     epsilon: float
     kernel_error: np.ndarray
     bound: np.ndarray
-
-    assumptions = {
-        "kernel_error": "The projection has independent random signs; d is taken from the projected kernel.",
-        "bound": "Every kernel entry is kept to a relative ε_JL. The bound is very conservative: it takes the worst "
-        "direction in every step and divides by λ².",
-    }
 
 
 def projection_bound(kernels: Kernels, targets: np.ndarray, k: int, ridge: float) -> ProjectionBound:

@@ -4,7 +4,6 @@ import streamlit as st
 
 from dntk_core.live import Live
 from dntk_core.pipeline import Run, open_run
-from dntk_core.readout import Problem
 
 # Two for Compare and a third to come back to; a run holds its kernels in memory.
 _RUNS = 3
@@ -19,8 +18,7 @@ def run(key: str) -> Run:
 @st.cache_resource(max_entries=_RUNS, show_spinner="Preparing the kernels")
 def live(key: str) -> Live:
     """The object that answers slider moves for a run."""
-    opened = run(key)
-    return Live(Problem(opened.kernels, opened.targets, opened.test_logits, opened.test_labels))
+    return Live(run(key).problem)
 
 
 def forget(key: str) -> None:

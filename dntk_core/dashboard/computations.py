@@ -4,10 +4,10 @@ import streamlit as st
 
 from dntk_core.dashboard import cached
 from dntk_core.dashboard.jobs import Job, Jobs, Status
-from dntk_core.dashboard.words import duration, run_title
 from dntk_core.errors import DNTKError
 from dntk_core.pipeline import load_or_build
 from dntk_core.spec import STAGES, RunSpec
+from dntk_core.terminal import duration
 
 _POLL_SECONDS = 0.7
 
@@ -20,7 +20,7 @@ def jobs() -> Jobs:
 
 def start(spec: RunSpec) -> None:
     """Compute a run in the background, or go on where it was stopped."""
-    jobs().start(spec.key, run_title(spec), lambda report: load_or_build(spec, report))
+    jobs().start(spec.key, spec.summary, lambda report: load_or_build(spec, report))
     st.session_state.setdefault("followed", set()).add(spec.key)
 
 

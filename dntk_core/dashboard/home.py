@@ -7,11 +7,11 @@ import streamlit as st
 from dntk_core.dashboard import cached, computations
 from dntk_core.dashboard.page import open_run
 from dntk_core.dashboard.spec_form import spec_form
-from dntk_core.dashboard.words import run_title, size
 from dntk_core.errors import DNTKError
 from dntk_core.index import RunInfo
 from dntk_core.pipeline import Run, delete_run, runs
 from dntk_core.spec import RunSpec
+from dntk_core.terminal import size
 
 
 def summary(run: Run) -> None:
@@ -57,7 +57,7 @@ def cached_runs(link: dict[str, str]) -> None:
 def _describe(info: RunInfo, is_open: bool) -> None:
     day = datetime.fromtimestamp(info.created).strftime("%Y-%m-%d %H:%M")
     state = " · **open**" if is_open else "" if info.finished else " · not finished"
-    st.markdown(f"{run_title(info.spec)}{state}  \n:small[:gray[{info.key} · {size(info.bytes)} · {day}]]")
+    st.markdown(f"{info.spec.summary}{state}  \n:small[:gray[{info.key} · {size(info.bytes)} · {day}]]", width="stretch")
 
 
 def _delete_button(info: RunInfo) -> None:

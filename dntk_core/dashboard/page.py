@@ -24,14 +24,18 @@ _ICON = str(Path(__file__).with_name("icon.svg"))
 _STYLE = """<style>
 .stMainBlockContainer { padding: 1.6rem 2.2rem 2rem; }
 .stSidebar [data-testid="stSidebarHeader"] { height: 1rem; margin: 0; }
-.stSidebar [data-testid="stPageLink"] a { padding: 0 0.5rem; min-height: 1.6rem; margin: 0; }
+.stSidebar .stElementContainer:has([data-testid="stPageLink"]) { margin: 0; }
+.stSidebar [data-testid="stPageLink"] a { padding: 0 0.5rem; min-height: 1.5rem; line-height: 1.5rem; }
 @media (max-width: 640px) { .stMainBlockContainer { padding: 2.6rem 0.8rem 2rem; } }
 </style>"""
 
 
 @dataclass(frozen=True)
 class Page:
-    """The open run, the object that answers its slider moves, what the sliders say, and the link to all this."""
+    """The open run, the object that answers its slider moves, what the sliders say, and the link to all this.
+
+    A page with a choice of its own adds it to `link`; what stands there at its end goes into the address.
+    """
 
     run: Run
     live: Live
@@ -46,31 +50,45 @@ def page(title: str, uses: tuple[str, ...] = ()) -> Iterator[Page]:
         if not computations.available(open_key()):
             wait(navigation)
             st.stop()
-        yield enter(navigation, uses)
+        here = enter(navigation, uses)
+        try:
+            yield here
+        finally:
+            publish(here.link)
 
 
 def enter(navigation, uses: tuple[str, ...] = ()) -> Page:
-    """Open the run, draw sliders and links, and write all of it into the link."""
+    """Open the run, draw the sliders and the links to other pages."""
     key = open_key()
     run = cached.run(key)
-    view = sidebar(Limits(len(run.targets), run.class_names, tuple(METHODS)), uses)
+    view = sidebar(limits(run), uses)
     parameters = {"run": key, **link(view)}
-    publish(parameters)
     with navigation:
         links(parameters)
     return Page(run, cached.live(key), view, parameters)
 
 
+def limits(run: Run) -> Limits:
+    """What the sliders may say for a run."""
+    return Limits(len(run.targets), run.class_names, tuple(METHODS))
+
+
 def wait(navigation) -> None:
-    """Show how the computation of the open run goes, or what to do about a run that is not there."""
-    key = open_key()
+    """Stand in for a page whose run is not ready: how its computation goes, or what else to do."""
     with navigation:
-        links({"run": key})
+        links({"run": open_key()})
+    if not refuse():
+        computations.follow((open_key(),))
+
+
+def refuse() -> bool:
+    """Say what to do if the open run is neither there nor being computed."""
+    key = open_key()
     if computations.jobs().get(key):
-        computations.follow((key,))
-        return
+        return False
     st.warning(f"Run {key[:20]} is not in this cache. Compute it on Home, or open the embedded run.")
     st.button("Open the embedded run", on_click=open_run, args=(RunSpec.default().key,), type="primary")
+    return True
 
 
 @contextmanager
