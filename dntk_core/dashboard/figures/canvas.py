@@ -6,8 +6,6 @@ import plotly.graph_objects as go
 from dntk_core.dashboard.palette import SERIES
 
 POINTS = 1000
-# A format makes plotly write numbers in full where it would write only their leading digit.
-LOG = {"type": "log", "tickformat": "~g", "nticks": 8}
 
 
 def figure(traces: list[dict], height: int, margin: dict | None = None, **layout) -> go.Figure:
@@ -54,6 +52,15 @@ def panels(
 def on(panel: int) -> dict:
     """The axes of the panel counted from 0, for a trace."""
     return {"xaxis": f"x{_suffix(panel)}", "yaxis": f"y{_suffix(panel)}"}
+
+
+def log_axis(*series: np.ndarray) -> dict:
+    """A log axis for these values: ticks at 1, 2, 5 over a few decades, at powers of ten over many."""
+    values = np.concatenate([np.ravel(each) for each in series])
+    values = values[values > 0]
+    decades = np.log10(values.max() / values.min()) if len(values) else 1.0
+    # A format makes plotly write numbers in full where it would write only their leading digit.
+    return {"type": "log", "tickformat": "~g", "dtick": "D2" if decades < 3 else int(-(-decades // 7))}
 
 
 def colorbar(title: str, **more) -> dict:

@@ -53,7 +53,7 @@ def coverage_multiples(results: Mapping[str, Coverage], tau_g: float) -> go.Figu
          for i in range(len(names))]  # fmt: skip
     y = [{"range": [0, 1.04], "tickformat": ".0%", "nticks": 3, "showticklabels": i % COLUMNS == 0}
          for i in range(len(names))]  # fmt: skip
-    titles = [f"{name} · {results[name].uncovered:.0%} uncovered" for name in names]
+    titles = [f"{name} · {results[name].uncovered:.1%} uncovered" for name in names]
     shapes = [_threshold(tau_g) | {"xref": f"{on(i)['xaxis']} domain", "yref": on(i)["yaxis"]}
               for i in range(len(names))]  # fmt: skip
     return figure(

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 
 from dntk_core.comparison import MethodCurve
 from dntk_core.curves import Curve
-from dntk_core.dashboard.figures.canvas import LOG, figure, on, panels, thin
+from dntk_core.dashboard.figures.canvas import figure, log_axis, on, panels, thin
 from dntk_core.dashboard.palette import BLUE, GREEN, GREY, PURPLE, SERIES, SKY, VERMILION, faded, series
 
 AXES = {"size": "gradients s", "rank": "rank r", "ridge": "ridge"}
@@ -38,9 +38,8 @@ def curve(results: Mapping[str, Curve], over: str, mark: float, network: float) 
     traces = [
         {
             "type": "scatter",
-            "mode": "lines",
-            "name": f"{name}, {measure}",
-            "legendgroup": f"{name} {panel}",
+            "mode": "lines" if len(result.x) > 30 else "lines+markers",
+            "name": measure if len(results) == 1 else f"{measure}, {name}",
             "x": result.x[thin(len(result.x))],
             "y": getattr(result, field)[thin(len(result.x))],
             "line": {"color": colour, "width": 2.5, "dash": DASHES[i % len(DASHES)]},
@@ -54,8 +53,11 @@ def curve(results: Mapping[str, Curve], over: str, mark: float, network: float) 
     ends = [float(f([f(result.x) for result in results.values()])) for f in (np.min, np.max)]
     traces.append(_reference("network's accuracy", ends, network))
     titles = ["Accuracy and fidelity", "Logit MSE", "Condition number", "Smallest eigenvalue"]
-    x = [LOG | {"title": AXES[over] if i > 1 else ""} for i in range(4)]
-    y = [{"tickformat": ".0%"}, LOG, LOG, LOG]
+    x = [log_axis(np.array(ends)) | {"title": AXES[over] if i > 1 else ""} for i in range(4)]
+    y = [{"tickformat": ".0%"}]
+    y += [
+        log_axis(*(getattr(result, field) for result in results.values())) for field in ("mse", "condition", "smallest")
+    ]
     line = {"color": GREY, "width": 1.5, "dash": "dash"}
     marks = [
         {"type": "line", "x0": mark, "x1": mark, "xref": on(i)["xaxis"], "yref": f"{on(i)['yaxis']} domain",
@@ -77,9 +79,13 @@ def comparison(curves: Sequence[MethodCurve], m: int, chosen: str) -> go.Figure:
             traces += _method(curves[i], i, metric, panel, m if compression else None, curves[i].method == chosen)
     titles = [title for title, _, _ in METRICS.values()] + ["Fidelity over compression"]
     forms = [*METRICS.values(), METRICS["fidelity"]]
-    x = [LOG | {"title": "at most s gradients" if i in (3, 4) else ""} for i in range(5)]
-    x.append(LOG | {"title": "compression m / s"})
-    y = [LOG if log else {"tickformat": form} for _, form, log in forms]
+    sizes = log_axis(curves[0].sizes)
+    x = [sizes | {"title": "at most s gradients" if i in (3, 4) else ""} for i in range(5)]
+    x.append(sizes | {"title": "compression m / s"})
+    y = [{"tickformat": form} for _, form, _ in forms]
+    for i, metric in enumerate(METRICS):
+        if METRICS[metric][2]:
+            y[i] = log_axis(*(curve.mean(metric) for curve in curves))
     layout = panels(titles, 3, x, y, gap=(0.075, 0.17))
     return figure(traces, height=590, margin={"t": 40}, **layout)
 

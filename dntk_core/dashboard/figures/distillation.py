@@ -50,7 +50,7 @@ def outcome(mixing: Mixing, scores: Scores, full: Scores, network: float) -> go.
             "name": title,
             "x": list(row),
             "y": list(row.values()),
-            "text": [f"{value:.3g}" for value in row.values()],
+            "text": [f"{value:.3g}" if title == "Logit MSE" else f"{value:.1%}" for value in row.values()],
             "textposition": "outside",
             "cliponaxis": False,
             "marker": {"color": [BLUE, FULL, GREY][: len(row)], "opacity": [1, 1, 0.5][: len(row)]},
@@ -63,6 +63,8 @@ def outcome(mixing: Mixing, scores: Scores, full: Scores, network: float) -> go.
     worst = max(scores.mse, full.mse)
     x = [{"type": "category", "showgrid": False}] * 4
     y = [{"range": [0, 1.18 * limit or 1], "nticks": 4} for limit in (top, 1, 1, worst)]
+    y[1] |= {"tickformat": ".0%"}
+    y[2] |= {"tickformat": ".0%"}
     titles = [f"Gradients: {s} of {m} ({m / max(s, 1):.3g}×)", *rows]
     layout = panels(titles, 4, x, y, gap=(0.06, 0))
     margin = {"l": 40, "t": 30, "b": 28}

@@ -3,13 +3,13 @@
 import numpy as np
 import plotly.graph_objects as go
 
-from dntk_core.dashboard.figures.canvas import LOG, colorbar, figure, on, panels
+from dntk_core.dashboard.figures.canvas import colorbar, figure, log_axis, on, panels
 from dntk_core.dashboard.palette import GAP, LOCAL, SEQUENTIAL, VERMILION, faded, series
 from dntk_core.grid import Grid
 
 TITLES = {"accuracy": "accuracy", "fidelity": "fidelity", "mse": "logit MSE"}
 SYMBOLS = ("circle", "diamond", "square", "triangle-up", "cross", "x", "star")
-COLUMNS = 4
+COLUMNS, PAIR = 4, 2
 HOVER = "<br>".join(
     [
         "H = %{customdata[0]}, τ<sub>v</sub> = %{customdata[1]:g}, τ<sub>g</sub> = %{customdata[2]:g}",
@@ -79,13 +79,14 @@ def counts(grid: Grid, metric: str) -> go.Figure:
     ]
     ticks = _ticks(grid.tau_v)
     ticks["tickvals"] = [g * (v + 0.5) - 0.5 for v in ticks["tickvals"]]
-    x = [ticks | {"title": "τ<sub>v</sub>, and within it τ<sub>g</sub>", "showgrid": False} for _ in grid.H]
-    top = 1.04 * max(1, int(grid.s.max()))
-    y = [{"title": "gradients s" if i % COLUMNS == 0 else "", "range": [0, top], "showticklabels": i % COLUMNS == 0}
+    below = len(grid.H) - PAIR
+    x = [ticks | {"title": "τ<sub>v</sub>, within it τ<sub>g</sub>" if i >= below else "", "showgrid": False}
          for i in range(len(grid.H))]  # fmt: skip
-    rows = -(-len(grid.H) // COLUMNS)
-    layout = panels([f"H = {H}" for H in grid.H], min(COLUMNS, len(grid.H)), x, y, gap=(0.03, 0.3 / rows))
-    return figure(traces, height=60 + 220 * rows, barmode="stack", bargap=0, margin={"l": 52}, **layout)
+    top = 1.04 * max(1, int(grid.s.max()))
+    y = [{"title": "gradients s" if i % PAIR == 0 else "", "range": [0, top], "showticklabels": i % PAIR == 0}
+         for i in range(len(grid.H))]  # fmt: skip
+    layout = panels([f"H = {H}" for H in grid.H], min(PAIR, len(grid.H)), x, y, gap=(0.04, 0.16))
+    return figure(traces, height=400, barmode="stack", bargap=0, margin={"l": 52}, **layout)
 
 
 def frontier(grid: Grid, metric: str, here: tuple[int, float, float]) -> go.Figure:
@@ -122,8 +123,8 @@ def frontier(grid: Grid, metric: str, here: tuple[int, float, float]) -> go.Figu
         star = {"color": VERMILION, "size": 13, "symbol": "x-thin", "line": {"width": 3, "color": VERMILION}}
         at = {"x": [grid.s[stand]], "y": [values[stand]], "hoverinfo": "skip"}
         dots.append({"type": "scatter", "mode": "markers", "name": "sliders", "marker": star} | at)
-    y = LOG | {"title": TITLES[metric]} if metric == "mse" else {"title": TITLES[metric], "tickformat": ".1%"}
-    return figure([*dots, line], height=380, xaxis=LOG | {"title": "gradients s"}, yaxis=y)
+    y = {"title": TITLES[metric]} | (log_axis(values) if metric == "mse" else {"tickformat": ".1%"})
+    return figure([*dots, line], height=400, xaxis=log_axis(grid.s) | {"title": "gradients s"}, yaxis=y)
 
 
 def _table(grid: Grid) -> np.ndarray:

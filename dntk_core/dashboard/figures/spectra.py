@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 import plotly.graph_objects as go
 
-from dntk_core.dashboard.figures.canvas import LOG, colorbar, figure, on, panels, thin
+from dntk_core.dashboard.figures.canvas import colorbar, figure, on, panels, thin
 from dntk_core.dashboard.palette import SEQUENTIAL, faded, series
 from dntk_core.spectrum import data_redundancy, effective_dimension, truncation_rank
 
@@ -42,7 +42,7 @@ def spectra(values: Mapping[str, np.ndarray], epsilon: float, chosen: str) -> go
         showlegend=False,
         margin={"l": 64, "r": 12, "t": 8, "b": 44},
         xaxis={"title": "index i"},
-        yaxis={"title": "singular value λ<sub>i</sub>", "dtick": 1} | LOG,
+        yaxis={"title": "singular value λ<sub>i</sub>", "dtick": 1, "type": "log", "tickformat": "~g"},
     )
 
 
@@ -98,7 +98,7 @@ def kernel_picture(kernel: np.ndarray, labels: np.ndarray) -> go.Figure:
         "y": middle,
         "z": blocks.astype(np.float32),
         "colorscale": SEQUENTIAL,
-        "colorbar": colorbar("cosine"),
+        "colorbar": colorbar("cosine", len=0.85, y=1, yanchor="top"),
         "hovertemplate": "inputs %{x:.0f}, %{y:.0f} in cluster order: %{z:.3f}<extra></extra>",
     }
     edges = np.cumsum(np.bincount(labels))[:-1] - 0.5
@@ -112,7 +112,7 @@ def kernel_picture(kernel: np.ndarray, labels: np.ndarray) -> go.Figure:
         "line": {"color": "rgba(255,255,255,0.8)", "width": 1},
         "hoverinfo": "skip",
     }
-    plain = {"showgrid": False, "zeroline": False, "constrain": "domain", "range": ends}
+    plain = {"constraintoward": "top", "showgrid": False, "zeroline": False, "constrain": "domain", "range": ends}
     return figure(
         [heat, cuts],
         height=380,
