@@ -1,0 +1,81 @@
+"""Datasets as tensors, and which of their images become kernel and test inputs."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dntk_core.errors import DNTKError
+from dntk_core.randomness import generator
+from dntk_core.spec import DataSpec, InputSpec
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Images in [0, 1] and labels, split for training and testing.
+
+    train_images: (n, channels, height, width) float32, train_labels: (n,) int64; test_* likewise
+    mean, std: per channel, what the network's inputs are normalised with
+    """
+
+    train_images: np.ndarray
+    train_labels: np.ndarray
+    test_images: np.ndarray
+    test_labels: np.ndarray
+    class_names: tuple[str, ...]
+    mean: tuple[float, ...]
+    std: tuple[float, ...]
+
+    @property
+    def channels(self) -> int:
+        return self.train_images.shape[1]
+
+    def normalise(self, images: np.ndarray) -> np.ndarray:
+        """What the network sees: (x − mean)/std."""
+        shape = (1, -1, 1, 1)
+        mean, std = np.array(self.mean, np.float32).reshape(shape), np.array(self.std, np.float32).reshape(shape)
+        return (images - mean) / std
+
+
+def load_data(spec: DataSpec) -> Dataset:
+    """Load a dataset by name."""
+    if spec.name not in DATASETS:
+        raise DNTKError(f"unknown dataset {spec.name!r}; known: {', '.join(DATASETS)}")
+    return DATASETS[spec.name]()
+
+
+def load_digits() -> Dataset:
+    """scikit-learn's bundled 8×8 digits: 1,297 for training, 500 for testing, split once and for all."""
+    from sklearn.datasets import load_digits as bundled
+    from sklearn.model_selection import train_test_split
+
+    digits = bundled()
+    images = (digits.images / 16).astype(np.float32)[:, None]
+    labels = digits.target.astype(np.int64)
+    train, test = train_test_split(np.arange(len(labels)), test_size=500, stratify=labels, random_state=0)
+    mean, std = float(images[train].mean()), float(images[train].std())
+    names = tuple(str(name) for name in digits.target_names)
+    return Dataset(images[train], labels[train], images[test], labels[test], names, (mean,), (std,))
+
+
+DATASETS = {"digits": load_digits}
+
+
+def choose_inputs(data: Dataset, spec: InputSpec) -> tuple[np.ndarray, np.ndarray]:
+    """Draw indices: kernel inputs (m,) from the training images, balanced over classes, and test inputs (t,)."""
+    return (
+        _balanced(data.train_labels, data.class_names, spec.kernel, generator(spec.seed, "kernel inputs"), "kernel"),
+        _balanced(data.test_labels, data.class_names, spec.test, generator(spec.seed, "test inputs"), "test"),
+    )
+
+
+def _balanced(labels, names, count: int, rng: np.random.Generator, what: str) -> np.ndarray:
+    """Take classes in turn until `count` inputs are drawn; small classes give all they have. Sorted by class."""
+    if count > len(labels):
+        raise DNTKError(f"{count:,} {what} inputs asked for, but the dataset has only {len(labels):,}; ask for fewer")
+    members = [rng.permutation(np.flatnonzero(labels == c)) for c in range(len(names))]
+    for name, of_class in zip(names, members, strict=True):
+        if not len(of_class):
+            raise DNTKError(f"class {name!r} has no {what} inputs; add images of it or remove the class")
+    turn = np.concatenate([np.arange(len(of_class)) for of_class in members])
+    order = np.argsort(turn, kind="stable")[:count]
+    return np.concatenate(members)[np.sort(order)]

@@ -1,0 +1,161 @@
+"""Per-sample per-logit gradients φ^c(x) = ∇_θ f^c(x; θ), streamed in batches through a projection."""
+
+from collections.abc import Iterator
+
+import torch
+from torch import Tensor
+
+from dntk_core.compute import Compute
+from dntk_core.errors import DNTKError
+from dntk_core.layers import per_sample_gradients
+from dntk_core.network import Network, Tape, general_gradients, run
+from dntk_core.projection import PROJECTIONS
+from dntk_core.sketch import Structured
+from dntk_core.spec import ProjectionSpec
+
+
+class WholeGradients:
+    """Assemble each gradient (b, P), then project it."""
+
+    def __init__(self, network: Network, projection):
+        self.network, self.projection, self.k = network, projection, projection.k
+
+    def begin(self, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        return inputs
+
+    def project(
+        self, inputs: tuple[Tensor, ...], signals: tuple[Tensor | None, ...], rest: dict[str, Tensor]
+    ) -> Tensor:
+        """Project the gradients of one logit: (b, k)."""
+        some = next(t for t in (*signals, *rest.values()) if t is not None)
+        whole = some.new_zeros(len(some), self.network.P)
+        blocks = dict(zip(self.network.sizes, whole.split(list(self.network.sizes.values()), dim=1), strict=True))
+        for name, gradient in _named_gradients(self.network, inputs, signals, rest):
+            blocks[name].copy_(gradient)
+        return self.projection(whole)
+
+
+def projected_dimension(spec: ProjectionSpec, P: int) -> int:
+    """Check that a projection of R^P can be made, and return its k."""
+    known = (*PROJECTIONS, "structured")
+    if spec.name not in known:
+        raise DNTKError(f"unknown projection {spec.name!r}; known: {', '.join(known)}")
+    if spec.name == "identity":
+        return P
+    if not 1 <= spec.k <= P:
+        raise DNTKError(f"k must lie between 1 and the network's P = {P:,} parameters, got {spec.k:,}")
+    return spec.k
+
+
+def projector(network: Network, spec: ProjectionSpec, device: torch.device) -> WholeGradients | Structured:
+    """Build the map from a network's gradients to R^k."""
+    projected_dimension(spec, network.P)
+    if spec.name == "structured":
+        return Structured(network, spec.seed, spec.k, device)
+    return WholeGradients(network, PROJECTIONS[spec.name](spec.seed, network.P, spec.k, device))
+
+
+def project_batch(network: Network, through, x: Tensor, batched: bool = False) -> tuple[Tensor, Tensor]:
+    """Project φ^c(x) of one batch for every logit c: features (C, b, k) and logits (b, C).
+
+    batched: back-propagate all logits at once (good on a GPU; C times the memory) instead of one by one.
+    """
+    tape = run(network, x)
+    state = through.begin(tape.inputs)
+    features = x.new_empty(network.classes, len(x), through.k, dtype=tape.logits.dtype)
+    for c, (cotangent, signals) in enumerate(_signals(network, tape, batched)):
+        rest = general_gradients(network, x, cotangent) if network.rest else {}
+        features[c] = through.project(state, signals, rest)
+        if not torch.isfinite(features[c]).all():
+            _name_nonfinite(network, tape, signals, rest, c)
+    return features, tape.logits.detach()
+
+
+def stream(network: Network, through, x: Tensor, compute: Compute) -> Iterator[tuple[Tensor, Tensor]]:
+    """Yield (features (C, b, k), logits (b, C)) on the CPU, batch after batch; out of memory halves the batch."""
+    device = resolve_device(compute.device)
+    batch = compute.batch or max(1, min(256, compute.memory // bytes_per_input(network, through)))
+    done = 0
+    while done < len(x):
+        try:
+            part = x[done : done + batch].to(device)
+            features, logits = project_batch(network, through, part, batched=device.type == "cuda")
+        except (RuntimeError, MemoryError) as error:
+            if not _out_of_memory(error):
+                raise
+            if batch == 1:
+                raise DNTKError("one input alone does not fit in memory; use smaller inputs or network") from error
+            batch = max(1, batch // 2)
+            if device.type == "cuda":
+                torch.cuda.empty_cache()
+            continue
+        yield features.cpu(), logits.cpu()
+        done += len(part)
+
+
+def exact_kernels(network: Network, x: Tensor) -> Tensor:
+    """Exact class kernels K^c = Φ^c Φ^cᵀ of one batch, summed parameter by parameter: (C, b, b), float64."""
+    tape = run(network, x)
+    kernels = torch.zeros(network.classes, len(x), len(x), dtype=torch.float64)
+    for c, (cotangent, signals) in enumerate(_signals(network, tape, batched=False)):
+        rest = general_gradients(network, x, cotangent) if network.rest else {}
+        for _, gradient in _named_gradients(network, tape.inputs, signals, rest):
+            kernels[c] += (gradient @ gradient.T).double().cpu()
+    return kernels
+
+
+def bytes_per_input(network: Network, through) -> int:
+    """Estimate what one more input in a batch costs: activations, signals, and whole gradients where formed."""
+    activations = sum(torch.Size(layer.shape).numel() for layer in network.layers)
+    largest = network.P if isinstance(through, WholeGradients) else max(network.sizes.values())
+    rest = sum(network.sizes[name] for name in network.rest)
+    return 4 * (12 * activations + 4 * largest + 4 * rest + (network.classes + 4) * through.k)
+
+
+def resolve_device(name: str) -> torch.device:
+    """Return the device; `auto` takes cuda, then mps, then cpu."""
+    available = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
+    if name == "auto":
+        return torch.device(next(kind for kind, there in available.items() if there))
+    if not available.get(name, False):
+        there = ", ".join(kind for kind, is_there in available.items() if is_there)
+        raise DNTKError(f"device {name!r} is not available here; available: auto, {there}")
+    return torch.device(name)
+
+
+def _signals(network: Network, tape: Tape, batched: bool) -> Iterator[tuple[Tensor, tuple[Tensor | None, ...]]]:
+    """Per logit c: the cotangent e_c (b, C) and the signals δ at every layer's output."""
+    C = network.classes
+    cotangents = torch.eye(C, device=tape.logits.device).unsqueeze(1).expand(C, *tape.logits.shape)
+    if batched and tape.edges:
+        together = torch.autograd.grad(tape.logits, tape.edges, cotangents, is_grads_batched=True, allow_unused=True)
+        for c in range(C):
+            yield cotangents[c], tuple(None if d is None else d[c] for d in together)
+    else:
+        for c in range(C):
+            yield cotangents[c], tape.signals(cotangents[c], keep=c < C - 1)
+
+
+def _named_gradients(
+    network: Network, inputs: tuple[Tensor, ...], signals: tuple[Tensor | None, ...], rest: dict[str, Tensor]
+) -> Iterator[tuple[str, Tensor]]:
+    """Every parameter's gradient of one logit, one at a time: (name, (b, p))."""
+    for layer, x, delta in zip(network.layers, inputs, signals, strict=True):
+        if delta is not None:
+            for attr, gradient in per_sample_gradients(layer.module, x, delta).items():
+                yield layer.parameters[attr], gradient
+    yield from rest.items()
+
+
+def _name_nonfinite(network: Network, tape: Tape, signals, rest, c: int) -> None:
+    for name, gradient in _named_gradients(network, tape.inputs, signals, rest):
+        if not torch.isfinite(gradient).all():
+            raise DNTKError(
+                f"the gradient of logit {c} with respect to {name!r} is not finite; "
+                "check the network's weights and that its inputs are scaled as in training"
+            )
+    raise DNTKError(f"the projected gradient of logit {c} overflows float32; scale the network's outputs down")
+
+
+def _out_of_memory(error: BaseException) -> bool:
+    return isinstance(error, MemoryError | torch.OutOfMemoryError) or "can't allocate memory" in str(error)

@@ -1,0 +1,182 @@
+"""The stage graph: load_or_build(spec) → Run, each stage computed once and cached."""
+
+import time
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from dntk_core.compute import Compute
+from dntk_core.errors import DNTKError
+from dntk_core.index import Index, RunInfo
+from dntk_core.kernels import Kernels
+from dntk_core.progress import Report, ignore
+from dntk_core.readout import Problem
+from dntk_core.spec import STAGES, RunSpec
+from dntk_core.store import Artifact, Store
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished run: kernels and all that is read off them; big arrays are memory-mapped, read-only."""
+
+    spec: RunSpec
+    artifacts: dict[str, Artifact]
+
+    @property
+    def key(self) -> str:
+        return self.spec.key
+
+    @cached_property
+    def kernels(self) -> Kernels:
+        """K (C, m, m) and K* (C, t, m)."""
+        return Kernels(np.array(self._kernels["train"]), np.array(self._kernels["cross"]))
+
+    @cached_property
+    def targets(self) -> np.ndarray:
+        """The network's own outputs at the kernel inputs, (m, C)."""
+        return np.array(self._kernels["targets"])
+
+    @cached_property
+    def test_logits(self) -> np.ndarray:
+        """The network's own outputs at the test inputs, (t, C)."""
+        return np.array(self._kernels["test_logits"])
+
+    @cached_property
+    def train_labels(self) -> np.ndarray:
+        """Labels of the kernel inputs, (m,)."""
+        return np.array(self._kernels["train_labels"])
+
+    @cached_property
+    def test_labels(self) -> np.ndarray:
+        """Labels of the test inputs, (t,)."""
+        return np.array(self._kernels["test_labels"])
+
+    @cached_property
+    def problem(self) -> Problem:
+        """What readouts are fitted to and judged on."""
+        return Problem(self.kernels, self.targets, self.test_logits, self.test_labels)
+
+    @property
+    def images(self) -> np.ndarray:
+        """Kernel inputs as images in [0, 1], (m, channels, height, width)."""
+        return self.artifacts["inputs"]["images"]
+
+    @property
+    def features(self) -> np.ndarray:
+        """Projected gradients Φ of the kernel inputs, (C, m, k)."""
+        return self.artifacts["features"]["features"]
+
+    @property
+    def class_names(self) -> tuple[str, ...]:
+        return tuple(self.artifacts["inputs"].note["class_names"])
+
+    @property
+    def parameters(self) -> int:
+        """P, the number of parameters that require a gradient."""
+        return self.artifacts["features"].note["parameters"]
+
+    @property
+    def test_accuracy(self) -> float:
+        """The network's own accuracy on all test images."""
+        return self.artifacts["model"].note["test_accuracy"]
+
+    @property
+    def general_path(self) -> list[str]:
+        """Parameters whose gradients no fast rule gives."""
+        return self.artifacts["features"].note["general_path"]
+
+    @property
+    def projection_error(self) -> dict:
+        """Relative Frobenius error of the class kernels: measured on a few inputs, and as expected of k."""
+        return self.artifacts["features"].note["projection_error"]
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """Seconds that each stage took when it was computed."""
+        return {stage: artifact.note["seconds"] for stage, artifact in self.artifacts.items()}
+
+    @property
+    def _kernels(self) -> Artifact:
+        return self.artifacts["kernels"]
+
+
+def load_or_build(
+    spec: RunSpec, report: Report = ignore, compute: Compute | None = None, store: Store | None = None
+) -> Run:
+    """Return the run of a spec; compute and cache whatever of it is missing.
+
+    report: called with a Progress at every step; may raise Cancelled, and the next call goes on from there
+    """
+    store, compute = store or Store(), compute or Compute()
+    if (run := _cached(spec, store)) is not None:
+        return run
+    # Loading torch takes seconds; a cached run does without.
+    from dntk_core import stages
+
+    stages.check(spec)
+    Index(store).begin(spec)
+    artifacts: dict[str, Artifact] = {}
+    build = {
+        "model": lambda bench: stages.build_model_stage(spec, compute, report),
+        "inputs": lambda bench: stages.build_inputs_stage(spec, report),
+        "features": lambda bench: stages.build_features_stage(
+            spec, artifacts["model"], artifacts["inputs"], compute, report, bench
+        ),
+        "kernels": lambda bench: stages.build_kernels_stage(artifacts["features"], artifacts["inputs"], report),
+    }
+    for stage in STAGES:
+        artifacts[stage] = store.load_or_build(stage, spec.stage_key(stage), spec.to_json(), _timed(build[stage]))
+    return Run(spec, artifacts)
+
+
+def open_run(key: str, store: Store | None = None) -> Run:
+    """Open a finished run by its key, or by the start of it that no other run shares."""
+    store = store or Store()
+    info = find_run(key, store)
+    run = _cached(info.spec, store)
+    if run is None:
+        raise DNTKError(f"run {info.key} is not finished; build it again to resume")
+    return run
+
+
+def find_run(key: str, store: Store | None = None) -> RunInfo:
+    """Look a run up by the start of its key."""
+    found = [info for info in runs(store) if info.key.startswith(key)]
+    if len(found) != 1:
+        which = "no run" if not found else f"{len(found)} runs"
+        raise DNTKError(f"{which} in the cache with a key that starts with {key!r}; `runs` lists them")
+    return found[0]
+
+
+def runs(store: Store | None = None) -> list[RunInfo]:
+    """All runs in the cache, newest first."""
+    return Index(store or Store()).all()
+
+
+def delete_run(key: str, store: Store | None = None) -> int:
+    """Delete a run and the stages no other run needs; returns the bytes freed."""
+    store = store or Store()
+    Index(store).drop(find_run(key, store).key)
+    return collect_garbage(store)
+
+
+def collect_garbage(store: Store | None = None) -> int:
+    """Delete what no run in the index needs; returns the bytes freed."""
+    store = store or Store()
+    needed = {(stage, info.spec.stage_key(stage)) for info in runs(store) for stage in STAGES}
+    return store.sweep(lambda stage, key: (stage, key) in needed)
+
+
+def _cached(spec: RunSpec, store: Store) -> Run | None:
+    artifacts = {stage: store.get(stage, spec.stage_key(stage)) for stage in STAGES}
+    return None if None in artifacts.values() else Run(spec, artifacts)
+
+
+def _timed(build):
+    def timed(bench):
+        started = time.perf_counter()
+        contents, note = build(bench)
+        return contents, note | {"seconds": time.perf_counter() - started}
+
+    return timed
