@@ -7,12 +7,13 @@ import streamlit as st
 
 from dntk_core.dashboard.view import NAMES, Limits, View, link, restore
 
+# Plain text: screen readers are given it as it is.
 LABELS = {
-    "H": "Clusters $H$",
-    "tau_v": r"Variance kept $\tau_v$",
-    "tau_g": r"Gap threshold $\tau_g$",
-    "epsilon": r"Truncation $\varepsilon$",
-    "rank": "Rank $r$",
+    "H": "Clusters H",
+    "tau_v": "Variance kept τ_v",
+    "tau_g": "Gap threshold τ_g",
+    "epsilon": "Truncation ε",
+    "rank": "Rank r",
     "ridge": "Ridge",
     "kernel": "Kernel",
     "method": "Method",

@@ -12,11 +12,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from browser.tab import Tab
+from tests.browser.tab import Tab
 from playwright.sync_api import sync_playwright
 
 from dntk_core import RunSpec, load_or_build
-from dntk_core.store import Store
 
 ROOT = Path(__file__).parents[2]
 FLAGS = (
@@ -33,23 +32,20 @@ SMALL = replace(
 
 
 @pytest.fixture(scope="session")
-def store(tmp_path_factory):
-    """A cache with the embedded run and a small second one."""
-    store = Store(tmp_path_factory.mktemp("cache"))
-    for spec in (RunSpec.default(), SMALL):
-        load_or_build(spec, store=store)
-    return store
+def small_run(store_folder):
+    """A second run, to compare with."""
+    return load_or_build(SMALL)
 
 
 @pytest.fixture(scope="session")
-def server(store):
+def server(store_folder, default_run, small_run):
     """The dashboard on a free port; its address."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    environment = os.environ | {"DNTK_CACHE_DIR": str(store.root), "OMP_NUM_THREADS": "1"}
+    environment = os.environ | {"DNTK_CACHE_DIR": str(store_folder), "OMP_NUM_THREADS": "1"}
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
-    with open(store.root / "server.log", "w") as log:
+    with open(store_folder / "server.log", "w") as log:
         process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
     try:
         address = f"http://127.0.0.1:{port}"
@@ -70,13 +66,19 @@ def chromium():
         browser.close()
 
 
+@pytest.fixture(scope="session")
+def context(chromium):
+    """One browser profile: every tab is a session of its own, but files are fetched only once."""
+    return chromium.new_context(viewport={"width": 1280, "height": 720})
+
+
 @pytest.fixture
-def tab(server, chromium):
-    """Open a tab in a session of its own; no tab may have met an error by the end of the test."""
+def tab(server, context):
+    """Open a tab in a fresh session; no tab may have met an error by the end of the test."""
     tabs = []
 
-    def open_tab(path: str = "", **options) -> Tab:
-        tabs.append(Tab(chromium, server, **options))
+    def open_tab(path: str = "") -> Tab:
+        tabs.append(Tab(context.new_page(), server))
         return tabs[-1].goto(path)
 
     yield open_tab

@@ -3,7 +3,7 @@
 import re
 from urllib.parse import parse_qs, urlsplit
 
-from playwright.sync_api import Browser, Locator
+from playwright.sync_api import Locator, Page
 
 PLOT = ".dntk-plot[data-drawn]"
 # Streamlit looks for its server below the page's own address first, and finds it one level up.
@@ -13,9 +13,8 @@ PROBES = re.compile(r"/_stcore/(health|host-config)$")
 class Tab:
     """A page, what went wrong in it, and how a person uses it."""
 
-    def __init__(self, browser: Browser, address: str, **options):
-        self.context = browser.new_context(**({"viewport": {"width": 1280, "height": 720}} | options))
-        self.page = self.context.new_page()
+    def __init__(self, page: Page, address: str):
+        self.page = page
         self.page.set_default_timeout(20_000)
         self.address, self.errors = address, []
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
@@ -36,13 +35,13 @@ class Tab:
 
     def settle(self) -> "Tab":
         """Wait until the script has run."""
-        self.page.wait_for_selector(".stApp[data-test-script-state=notRunning] h2")
+        self.page.wait_for_selector(".stApp[data-test-script-state=notRunning] .stHeading")
         return self
 
     def follow(self, label: str) -> "Tab":
         """Click a link to another page."""
         self.page.get_by_test_id("stSidebar").get_by_role("link", name=label, exact=True).click()
-        self.page.wait_for_function("label => document.querySelector('h2')?.innerText === label", arg=label)
+        self.page.wait_for_function("label => document.querySelector('.stHeading')?.innerText === label", arg=label)
         return self.settle()
 
     def slider(self, label: str) -> Locator:
@@ -81,4 +80,4 @@ class Tab:
         return self.page.get_by_test_id("stMain").inner_text()
 
     def close(self) -> None:
-        self.context.close()
+        self.page.close()
