@@ -17,7 +17,8 @@ RIDGE = rf"""
 $$\mathbb E[(f-f_K)^2]^{{1/2}}\le\mathcal E_{{\mathrm{{approx}}}}+\mathcal E_{{\mathrm{{bias}}}}(\lambda)
 +\mathcal E_{{\mathrm{{var}}}}(m,\lambda)$$
 
-- $\mathcal E_{{\mathrm{{approx}}}}=\sqrt{{(1-R^2)\,\mathrm{{Var}}f}}$: the network is not linear in its gradients; no data cures it.
+- $\mathcal E_{{\mathrm{{approx}}}}=\sqrt{{(1-R^2)\,\mathrm{{Var}}f}}$: 
+  the network is not linear in its gradients.
   *{ASSUMPTIONS["approx"]}*
 - $\mathcal E_{{\mathrm{{bias}}}}=\sqrt{{\sum_j(\lambda/(\mu_j+\lambda))^2\mu_j\beta_j^2}}$: the ridge shrinks the fit.
   *{ASSUMPTIONS["bias"]}*
@@ -39,9 +40,9 @@ $(P/r,\varepsilon')$-redundant with
 $$\varepsilon'\le\underbrace{\sqrt{\delta\,\lambda_{r+1}/\bar\lambda}}_{\text{truncation tail}}
 +\underbrace{\sqrt{(1+d)/k}}_{\text{projection}},\qquad d=\mathrm{tr}(K)^2/\|K\|_F^2.$$
 
-The first term is what rank $r$ leaves out, bounded as in the paper (the dotted line is that error itself); the second is the
-expected relative error $\|\tilde K-K\|_F/\|K\|_F$ of a projection to $k$ dimensions. The diamond was measured against
-exact kernels on a few inputs.
+The first term is what rank $r$ leaves out, bounded as in the paper (the dotted line is that error itself); the second
+is the expected relative error $\|\tilde K-K\|_F/\|K\|_F$ of a projection to $k$ dimensions. The diamond was measured
+against exact kernels on a few inputs.
 """
 
 

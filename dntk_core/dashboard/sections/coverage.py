@@ -6,8 +6,8 @@ from dntk_core.dashboard.panel import Panel
 from dntk_core.dashboard.sections.kernel import chosen_class, kernel_name
 
 DEFINITION = r"""
-**Property (B).** Local eigenspaces, truncated at $\varepsilon$ and lifted to all inputs, do not span the global ones: for
-some $j\le r_g$, $\;\|\Pi^{\mathrm{loc}}u_j\|^2\le1-\delta$.
+**Property (B).** Local eigenspaces, truncated at $\varepsilon$ and lifted to all inputs, do not span the global ones:
+for some $j\le r_g$, $\;\|\Pi^{\mathrm{loc}}u_j\|^2\le1-\delta$.
 
 - *All clusters together:* $\|\Pi^{\mathrm{loc}}u_j\|^2=\sum_h\|P_h u_j|_h\|^2$; what is missing to 1 is uncovered.
 - *Best and mean cluster:* over $h$, $\|P_h u_j|_h\|^2/\|u_j|_h\|^2$, how much of its own part of $u_j$ a cluster holds.
@@ -16,9 +16,9 @@ some $j\le r_g$, $\;\|\Pi^{\mathrm{loc}}u_j\|^2\le1-\delta$.
 Algorithm 1 uses $\varepsilon=1-\tau_v$: to see its gaps, set $\varepsilon$ so.
 """
 EVERY = r"""
-The curves above, for each class kernel $K^c$ with its own clusters. The title gives the share of global variance that no
-cluster holds, $\sum_j\sigma_j(1-\|\Pi^{\mathrm{loc}}u_j\|^2)/\sum_j\sigma_j$ over $j\le r_g$. Of more than 20 classes, the 20
-least covered are shown.
+The curves above, for each class kernel $K^c$ with its own clusters. The title gives the share of global variance that
+no cluster holds, $\sum_j\sigma_j(1-\|\Pi^{\mathrm{loc}}u_j\|^2)/\sum_j\sigma_j$ over $j\le r_g$. Of more than 20 classes,
+the 20 least covered are shown.
 """
 
 

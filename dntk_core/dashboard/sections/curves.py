@@ -20,8 +20,8 @@ from dntk_core.progress import Progress, Report, ignore
 VIEWS = {"size": "Size", "rank": "Rank", "ridge": "Ridge", "methods": "All methods"}
 SEEDS = range(3)
 SCORES = r"""
-**Accuracy** is against labels, **fidelity** the share of test inputs where kernel and network choose alike, **MSE** over
-logits. **Condition number** and **smallest eigenvalue** are those of the matrix solved, $\lambda$ included, averaged
+**Accuracy** is against labels, **fidelity** the share of test inputs where kernel and network choose alike, **MSE** is
+over logits. **Condition number** and **smallest eigenvalue** are those of the matrix solved, $\lambda$ included, averaged
 over classes. The dashed line marks where the sliders stand.
 """
 DEFINITIONS = {
@@ -37,13 +37,13 @@ The ridge is given in units of the mean kernel diagonal, $\lambda=\mathrm{ridge}
     + SCORES,
 }
 METHODS_DEFINITION = r"""
-Each method makes at most $s$ rows $A$; all are solved with the same ridge and scored on the same test inputs. With $V$ an
-orthonormal basis of the distilled gradients and $\Phi$ centred, **variance covered** is $\|\Phi VV^\top\|_F^2/\|\Phi\|_F^2$
-and **reconstruction error** $\|\Phi-\Phi VV^\top\|_F^2/m$. Bands are one standard deviation over three seeds.
+Each method makes at most $s$ rows $A$; all are solved with the same ridge and scored on the same test inputs. With $V$
+an orthonormal basis of the distilled gradients and $\Phi$ centred, **variance covered** is
+$\|\Phi VV^\top\|_F^2/\|\Phi\|_F^2$ and **reconstruction error** $\|\Phi-\Phi VV^\top\|_F^2/m$. Bands are one standard deviation over three seeds.
 Ridge-optimal looks at the network's outputs, all others only at gradients.
 """
 READS = {
-    "size": "How soon a few gradients of the chosen method do the work of all; past the bend, more only worsen the conditioning.",
+    "size": "How soon a few gradients of the chosen method do the work of all, and what more of them do to the solve.",
     "rank": "How many directions of each class kernel the predictions need.",
     "ridge": "Too small a ridge leaves the solve ill-conditioned, too large a one flattens the fit.",
 }
@@ -79,7 +79,7 @@ def methods_panel(here: Page, report: Report) -> Panel:
         "methods",
         figures.comparison(curves, len(here.run.targets), here.view.method),
         "All methods",
-        "Higher is better in the first, second, fourth and sixth panel; the method chosen in the sidebar is drawn thick.",
+        "Who needs fewest gradients for the same score; the method chosen in the sidebar is drawn thick.",
         METHODS_DEFINITION,
     )
 
@@ -141,4 +141,5 @@ def command(here: Page, over: str) -> str:
     if over != "methods":
         return ""
     sizes = " ".join(map(str, method_sizes(len(here.run.targets))))
-    return f"python -m dntk_core compare --run {here.run.key} --sizes {sizes} --seeds {len(SEEDS)} --ridge {here.view.ridge}"
+    run = f"python -m dntk_core compare --run {here.run.key} --ridge {here.view.ridge}"
+    return f"{run} --sizes {sizes} --seeds {len(SEEDS)}"

@@ -14,9 +14,9 @@ TAU_V = tuple(np.linspace(0.5, 0.95, 10).round(3).tolist())
 TAU_G = tuple(np.linspace(0.5, 1.0, 11).round(3).tolist())
 METRICS = {"fidelity": "Fidelity", "accuracy": "Accuracy", "mse": "Logit MSE"}
 HEATMAPS = r"""
-For each $H$, Algorithm 1 at every $(\tau_v,\tau_g)$, scored on the test inputs at the ridge and gap rule of the sidebar.
-A setting is **Pareto-optimal**, and boxed, if no other setting of any $H$ has at most its $s$ and at least its score, and
-is better in one of them. The cross marks the sliders, if they stand on the grid.
+For each $H$, Algorithm 1 at every $(\tau_v,\tau_g)$, scored on the test inputs at the ridge and gap rule in the
+sidebar. A setting is **Pareto-optimal**, and boxed, if no other setting of any $H$ has at most its $s$ and at least its
+score, and is better in one of them. The cross marks the sliders, if they stand on the grid.
 """
 COUNTS = r"""
 $s=\sum_hr_h+|\mathcal G|-\mathrm{removed}$: local rows, gap rows, minus those that orthogonalisation drops. Within each
@@ -46,7 +46,7 @@ def panels(here: Page, metric: str = "fidelity") -> tuple[Panel, Panel, Panel]:
             "frontier",
             figures.frontier(grid, metric, stand),
             "Pareto frontier",
-            "Left is smaller; the line joins the settings that nothing smaller matches. Click a point to set the sliders.",
+            "The line joins the settings that nothing smaller matches. Click a point to set the sliders.",
             FRONTIER,
         ),
         Panel(

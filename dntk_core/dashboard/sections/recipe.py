@@ -7,7 +7,6 @@ import streamlit as st
 
 from dntk_core.dashboard.page import Page
 
-
 NAMES = {
     "effective_dimension": "dntk_core.spectrum",
     "error_budget": "dntk_core.bounds",

@@ -9,17 +9,17 @@ DECAY = r"""
 The class kernel $K^c=\Phi^c(\Phi^c)^\top$ is symmetric and positive semi-definite, so its singular values are its
 eigenvalues $\lambda_1\ge\dots\ge\lambda_m$. The truncation rank is
 
-$$r_{\mathrm{trunc}}(K,\varepsilon)=\min\Big\{r:\textstyle\sum_{i\le r}\lambda_i\ge(1-\varepsilon)\sum_{i\le m}\lambda_i\Big\}.$$
+$$r_{\mathrm{trunc}}(K,\varepsilon)=\min\Big\{r:\sum_{i\le r}\lambda_i\ge(1-\varepsilon)\sum_{i\le m}\lambda_i\Big\}.$$
 """
 SUMMARY = r"""
-The inputs are $(m/r,\varepsilon)$-data-redundant when $r=r_{\mathrm{trunc}}(K,\varepsilon)$: a set $m/r$ times smaller keeps
-a share $1-\varepsilon$ of the variance. The effective dimension at ridge $\lambda$ is
+The inputs are $(m/r,\varepsilon)$-data-redundant when $r=r_{\mathrm{trunc}}(K,\varepsilon)$: a set $m/r$ times
+smaller keeps a share $1-\varepsilon$ of the variance. The effective dimension at ridge $\lambda$ is
 
 $$d(\lambda)=\sum_j\frac{\lambda_j}{\lambda_j+\lambda},\qquad\lambda=\mathrm{ridge}\cdot\mathrm{tr}(\bar K)/m.$$
 """
 PICTURE = r"""
-Cosines $K_{ij}/\sqrt{K_{ii}K_{jj}}$ between the gradients of inputs $i$ and $j$, sorted by spectral cluster of this kernel:
-negative cosines are clipped to an affinity, its normalised Laplacian is embedded in $H$ dimensions, and k-means cuts
+Cosines $K_{ij}/\sqrt{K_{ii}K_{jj}}$ between the gradients of inputs $i$ and $j$, sorted by spectral cluster of this
+kernel: negative cosines are clipped to an affinity, its normalised Laplacian is embedded in $H$ dimensions, and k-means cuts
 the embedding into $H$ clusters. White lines separate clusters. Above 160 inputs, a cell is the mean of a block.
 """
 
