@@ -13,7 +13,6 @@ from dntk_core.dashboard.palette import BLUE, FULL, GAP, GREEN, GREY, LOCAL, REM
 from dntk_core.distill import Mixing, Origin
 from dntk_core.readout import Scores
 
-COLOURS = {"local": LOCAL, "gap": GAP}
 TILES = 8
 
 
@@ -23,8 +22,10 @@ def outcome(mixing: Mixing, scores: Scores, full: Scores, network: float) -> go.
     network: the network's own test accuracy
     """
     s, m = mixing.matrix.shape
-    parts = [(kind, count, COLOURS.get(kind, GREEN)) for kind, count in mixing.counts.items()]
-    parts.append(("removed", mixing.removed, REMOVED))
+    parts = [(kind, count, GREEN) for kind, count in mixing.counts.items()]
+    if mixing.counts.keys() <= {"local", "gap"}:
+        found = mixing.counts["local"], mixing.counts["gap"], mixing.removed
+        parts = list(zip(("local", "gap", "removed"), found, (LOCAL, GAP, REMOVED), strict=True))
     counts = [
         {
             "type": "bar",
@@ -59,7 +60,7 @@ def outcome(mixing: Mixing, scores: Scores, full: Scores, network: float) -> go.
         }
         for i, (title, row) in enumerate(rows.items(), start=1)
     ]
-    top = max(count for _, count, _ in parts)
+    top = max([1, *(count for _, count, _ in parts)])
     worst = max(scores.mse, full.mse)
     x = [{"type": "category", "showgrid": False}] * 4
     y = [{"range": [0, 1.18 * limit or 1], "nticks": 4} for limit in (top, 1, 1, worst)]
@@ -100,7 +101,7 @@ def gallery(
         "y": lines.ravel() + 0.45,
         "text": [f"{w:+.2f}" if w else "" for w in weights.ravel()],
         "textposition": "middle center",
-        "textfont": {"size": 11, "color": [BLUE if w > 0 else VERMILION for w in weights.ravel()]},
+        "textfont": {"size": 11},
         "marker": {"size": 1, "opacity": 0},
         "hoverinfo": "skip",
     }

@@ -69,7 +69,7 @@ def counts(grid: Grid, metric: str) -> go.Figure:
             "showlegend": i == 0,
             "x": np.arange(b * g),
             "y": getattr(grid, kind)[i].ravel(),
-            "marker": {"color": [colour if on_front else faded(colour, 0.35) for on_front in best[i].ravel()]},
+            "marker": {"color": [colour if on_front else faded(colour, 0.45) for on_front in best[i].ravel()]},
             "customdata": table[i].reshape(b * g, -1),
             "hovertemplate": HOVER,
             **on(i),

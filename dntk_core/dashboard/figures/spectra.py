@@ -62,8 +62,7 @@ def summary(values: Mapping[str, np.ndarray], epsilon: float, lam: float, chosen
             "x": numbers,
             "y": names,
             "text": [f"{number:.3g}" for number in numbers],
-            "textposition": "auto",
-            "textangle": 0,
+            "textposition": "outside",
             "cliponaxis": False,
             "hovertemplate": "%{y}: %{x:.4g}<extra></extra>",
             "marker": {"color": [faded(colour(values, name)["color"], 1 if name == chosen else 0.6) for name in names]},
@@ -71,7 +70,7 @@ def summary(values: Mapping[str, np.ndarray], epsilon: float, lam: float, chosen
         }
         for i, (title, numbers) in enumerate(measures.items())
     ]
-    x = [{"rangemode": "tozero", "nticks": 5}] * 3
+    x = [{"range": [0, 1.15 * max(numbers)], "nticks": 5} for numbers in measures.values()]
     y = [{"type": "category", "autorange": "reversed", "showticklabels": i == 0, "showgrid": False} for i in range(3)]
     return figure(
         bars,

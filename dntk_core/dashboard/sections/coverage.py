@@ -17,8 +17,8 @@ Algorithm 1 uses $\varepsilon=1-\tau_v$: to see its gaps, set $\varepsilon$ so.
 """
 EVERY = r"""
 The curves above, for each class kernel $K^c$ with its own clusters. The title gives the share of global variance that
-no cluster holds, $\sum_j\sigma_j(1-\|\Pi^{\mathrm{loc}}u_j\|^2)/\sum_j\sigma_j$ over $j\le r_g$. Of more than 20 classes,
-the 20 least covered are shown.
+no cluster holds, $\sum_j\sigma_j(1-\|\Pi^{\mathrm{loc}}u_j\|^2)/\sum_j\sigma_j$ over $j\le r_g$. Of more than 20
+classes, the 20 least covered are shown.
 """
 
 

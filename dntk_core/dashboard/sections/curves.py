@@ -21,8 +21,8 @@ VIEWS = {"size": "Size", "rank": "Rank", "ridge": "Ridge", "methods": "All metho
 SEEDS = range(3)
 SCORES = r"""
 **Accuracy** is against labels, **fidelity** the share of test inputs where kernel and network choose alike, **MSE** is
-over logits. **Condition number** and **smallest eigenvalue** are those of the matrix solved, $\lambda$ included, averaged
-over classes. The dashed line marks where the sliders stand.
+over logits. **Condition number** and **smallest eigenvalue** are those of the matrix solved, $\lambda$ included,
+averaged over classes. The dashed line marks where the sliders stand.
 """
 DEFINITIONS = {
     "size": "The readout on the first $s$ gradients of the chosen method: $AK^cA^\\top+\\lambda I$ with $s$ rows.\n"
@@ -39,8 +39,8 @@ The ridge is given in units of the mean kernel diagonal, $\lambda=\mathrm{ridge}
 METHODS_DEFINITION = r"""
 Each method makes at most $s$ rows $A$; all are solved with the same ridge and scored on the same test inputs. With $V$
 an orthonormal basis of the distilled gradients and $\Phi$ centred, **variance covered** is
-$\|\Phi VV^\top\|_F^2/\|\Phi\|_F^2$ and **reconstruction error** $\|\Phi-\Phi VV^\top\|_F^2/m$. Bands are one standard deviation over three seeds.
-Ridge-optimal looks at the network's outputs, all others only at gradients.
+$\|\Phi VV^\top\|_F^2/\|\Phi\|_F^2$ and **reconstruction error** $\|\Phi-\Phi VV^\top\|_F^2/m$.
+Bands are one standard deviation over three seeds. Ridge-optimal looks at the network's outputs, all others only at gradients.
 """
 READS = {
     "size": "How soon a few gradients of the chosen method do the work of all, and what more of them do to the solve.",

@@ -12,8 +12,8 @@ ROWS = 6
 OUTCOME = r"""
 **Algorithm 1** on $\bar K=\frac1C\sum_cK^c$: cut the inputs into $H$ clusters; keep each cluster's leading local
 eigenvectors up to a share $\tau_v$ of its variance (*local*); add the global eigenvectors $u_j$, $j\le r_g$, with
-coverage $c_j<\tau_g$ (*gap*); orthogonalise in that order and drop what depends on earlier rows (*removed*). The rows form
-$A\in\mathbb R^{s\times m}$: gradients $\hat\Phi=A\Phi$, targets $\hat Y=AY$, readout
+coverage $c_j<\tau_g$ (*gap*); orthogonalise in that order and drop what depends on earlier rows (*removed*). The rows
+form $A\in\mathbb R^{s\times m}$: gradients $\hat\Phi=A\Phi$, targets $\hat Y=AY$, readout
 
 $$f^c(x_*)=k^c_*A^\top(AK^cA^\top+\lambda I)^{-1}Ay_c.$$
 
