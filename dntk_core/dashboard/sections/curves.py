@@ -40,7 +40,8 @@ METHODS_DEFINITION = r"""
 Each method makes at most $s$ rows $A$; all are solved with the same ridge and scored on the same test inputs. With $V$
 an orthonormal basis of the distilled gradients and $\Phi$ centred, **variance covered** is
 $\|\Phi VV^\top\|_F^2/\|\Phi\|_F^2$ and **reconstruction error** $\|\Phi-\Phi VV^\top\|_F^2/m$.
-Bands are one standard deviation over three seeds. Ridge-optimal looks at the network's outputs, all others only at gradients.
+Bands are one standard deviation over three seeds. Ridge-optimal looks at the network's outputs, all others only at
+gradients.
 """
 READS = {
     "size": "How soon a few gradients of the chosen method do the work of all, and what more of them do to the solve.",
