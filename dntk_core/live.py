@@ -6,7 +6,7 @@ import numpy as np
 
 from dntk_core.clusters import Embedding, cluster_embedding, embed
 from dntk_core.comparison import MethodCurve, compare
-from dntk_core.curves import Curve, class_spectra, rank_curve, ridge_curve, size_curve
+from dntk_core.curves import Curve, rank_curve, ridge_curve, size_curve
 from dntk_core.decomposition import Decomposition, decompose
 from dntk_core.distill import METHODS, Mixing, Source
 from dntk_core.distill.local_global import local_global_of
@@ -48,13 +48,13 @@ class Live:
 
     # What sliders start from.
 
-    def spectra(self) -> tuple[Spectrum, ...]:
-        """Decompose every class kernel."""
-        return self._memo.get("spectra", lambda: class_spectra(self.problem))
-
     def spectrum(self, c: int | None = None) -> Spectrum:
         """Decompose K̄ or K^c."""
         return self._memo.get(("spectrum", c), lambda: spectrum(self.kernel(c)))
+
+    def spectra(self) -> tuple[Spectrum, ...]:
+        """Decompose every class kernel."""
+        return tuple(self.spectrum(c) for c in range(len(self.problem.kernels.train)))
 
     def embedding(self, c: int | None = None) -> Embedding:
         """Embed the inputs for clustering."""
@@ -64,9 +64,7 @@ class Live:
         """Cluster the inputs and decompose the kernel within each cluster."""
         return self._memo.get(
             ("decomposition", H, c),
-            lambda: decompose(
-                self.kernel(c), cluster_embedding(self.embedding(c), H, self.seed), self.spectrum(c)
-            ),
+            lambda: decompose(self.kernel(c), cluster_embedding(self.embedding(c), H, self.seed), self.spectrum(c)),
         )
 
     def labels(self, H: int, c: int | None = None) -> np.ndarray:

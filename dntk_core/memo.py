@@ -33,33 +33,38 @@ class Memo:
 
     def __init__(self, limit: int):
         self._limit = limit
-        self._entries: OrderedDict[Hashable, Future] = OrderedDict()
+        self._values: OrderedDict[Hashable, Future] = OrderedDict()
+        self._sizes: dict[Hashable, int] = {}
         self._lock = Lock()
 
     def get(self, key: Hashable, compute: Callable[[], Any]) -> Any:
         """Return the value of a key, computing it if it is not remembered."""
         with self._lock:
-            known = self._entries.get(key)
-            future = known or self._entries.setdefault(key, Future())
-            self._entries.move_to_end(key)
+            known = self._values.get(key)
+            future = known or self._values.setdefault(key, Future())
+            self._values.move_to_end(key)
         if known is None:
             self._fill(key, future, compute)
         return future.result()
 
     def _fill(self, key: Hashable, future: Future, compute: Callable[[], Any]) -> None:
         try:
-            future.set_result(compute())
+            value = compute()
         except BaseException as error:
             with self._lock:
-                self._entries.pop(key, None)
+                del self._values[key]
             future.set_exception(error)
             return
+        future.set_result(value)
         with self._lock:
-            finished = [(key, nbytes(entry.result())) for key, entry in self._entries.items() if entry.done()]
-            excess = sum(size for _, size in finished) - self._limit
-            # The newest stays even if it alone is over the limit: someone is about to use it.
-            for old, size in finished[:-1]:
-                if excess <= 0:
-                    break
-                del self._entries[old]
-                excess -= size
+            self._sizes[key] = nbytes(value)
+            self._forget(keep=key)
+
+    def _forget(self, keep: Hashable) -> None:
+        # The newest stays even if it alone is over the limit: someone is about to use it.
+        excess = sum(self._sizes.values()) - self._limit
+        for key in [key for key in self._values if key in self._sizes and key != keep]:
+            if excess <= 0:
+                break
+            del self._values[key]
+            excess -= self._sizes.pop(key)

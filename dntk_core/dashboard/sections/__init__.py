@@ -15,5 +15,14 @@ from collections.abc import Callable, Sequence
 
 from dntk_core.dashboard.page import Page
 from dntk_core.dashboard.panel import Panel
+from dntk_core.dashboard.sections import budget, containment, coverage, curves, distillation, grid, spectra
 
-SECTIONS: dict[str, Callable[[Page], Sequence[Panel]]] = {}
+SECTIONS: dict[str, Callable[[Page], Sequence[Panel]]] = {
+    "Spectra": spectra.panels,
+    "Containment": containment.panels,
+    "Gap coverage": coverage.panels,
+    "Gradient distillation": distillation.panels,
+    "Curves": curves.every_panel,
+    "Grid search": grid.panels,
+    "Error budget": budget.panels,
+}
