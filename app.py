@@ -7,6 +7,8 @@ from dntk_core.dashboard.controls import publish
 from dntk_core.dashboard.home import cached_runs, new_run, summary
 from dntk_core.dashboard.navigation import links
 from dntk_core.dashboard.page import enter, frame, open_key, refuse
+from dntk_core.dashboard.panel import show
+from dntk_core.dashboard.sections import ledger
 from dntk_core.spec import RunSpec
 
 with frame("Distilled neural tangent kernels") as navigation:
@@ -17,6 +19,7 @@ with frame("Distilled neural tangent kernels") as navigation:
         publish(link)
         st.markdown(f"#### {spec.summary}")
         summary(here.run)
+        show(*ledger.panels(here))
     else:
         with navigation:
             links(link)

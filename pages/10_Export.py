@@ -4,7 +4,7 @@ import json
 
 import streamlit as st
 
-from dntk_core.dashboard.exporting import as_parquet, tables, write_distilled, write_report
+from dntk_core.dashboard.exporting import as_parquet, offer, tables, write_distilled, write_report
 from dntk_core.dashboard.page import page
 from dntk_core.terminal import size
 
@@ -26,9 +26,9 @@ with page("Export", uses=("method", "H", "tau_v", "tau_g", "rule", "ridge")) as 
                 "Read back: predictions identical to this page's."
             )
             with st.container(horizontal=True):
-                st.download_button("Download the set", data=lambda: path.open("rb"), file_name=path.name)
+                offer("Download the set", lambda: path.open("rb"), path.name)
                 manifest = json.dumps(distilled.manifest, indent=2, sort_keys=True)
-                st.download_button("Download the manifest", data=manifest, file_name=f"{path.stem}.json")
+                offer("Download the manifest", lambda: manifest, f"{path.stem}.json")
             with st.expander("Manifest"):
                 st.code(manifest, language="json")
             with st.expander("Load it in Python"):
@@ -48,9 +48,9 @@ with page("Export", uses=("method", "H", "tau_v", "tau_g", "rule", "ridge")) as 
         st.dataframe(table.head(100), height=240, hide_index=True)
         st.caption(f"{len(table):,} rows; the first {min(len(table), 100)} are shown.")
         with st.container(horizontal=True):
-            st.download_button("CSV", data=lambda: table.to_csv(index=False), file_name=f"{name}.csv")
-            st.download_button("Parquet", data=lambda: as_parquet(table), file_name=f"{name}.parquet")
+            offer("CSV", lambda: table.to_csv(index=False), f"{name}.csv")
+            offer("Parquet", lambda: as_parquet(table), f"{name}.parquet")
 
         st.markdown("#### Report")
         st.caption("Every figure of every page for this view, in one HTML file that needs no internet.")
-        st.download_button("Make and download the report", data=lambda: write_report(here), file_name="report.html")
+        offer("Make and download the report", lambda: write_report(here), "report.html")

@@ -75,9 +75,9 @@ def test_ridge_curve(mixing):
 @pytest.mark.parametrize("bad", [[], [0], [25]])
 def test_impossible_points_are_refused(bad):
     problem = draw(0).problem
-    with pytest.raises(DNTKError, match="sizes must lie in 1..24"):
+    with pytest.raises(DNTKError, match=r"sizes must lie in 1\.\.24"):
         size_curve(problem, None, bad, 1e-3)
-    with pytest.raises(DNTKError, match="ranks must lie in 1..24"):
+    with pytest.raises(DNTKError, match=r"ranks must lie in 1\.\.24"):
         rank_curve(problem, bad, 1e-3)
 
 

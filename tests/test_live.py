@@ -72,7 +72,7 @@ def test_methods_by_name_and_seed(live):
         live.distil("coreset", 5, RIDGE)
     with pytest.raises(DNTKError, match="nested"):
         live.size_curve("local-global", [5], RIDGE)
-    with pytest.raises(DNTKError, match="0..2"):
+    with pytest.raises(DNTKError, match=r"0\.\.2"):
         live.spectrum(3)
 
 

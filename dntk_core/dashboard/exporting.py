@@ -1,6 +1,7 @@
 """What the Export page offers: files made on the server, read back and checked before they are handed out."""
 
 import io
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
@@ -18,6 +19,11 @@ from dntk_core.export import Distilled, export_distilled, load_distilled
 from dntk_core.readout import predict
 from dntk_core.store import Store
 from dntk_core.tables import gradients_table, predictions_table, spectra_table, weights_table
+
+
+def offer(label: str, make: Callable[[], object], name: str) -> None:
+    """A button that makes a file when it is clicked; the page does not run again, which would void the other buttons."""
+    st.download_button(label, data=make, file_name=name, on_click="ignore")
 
 
 def command(here: Page) -> str:

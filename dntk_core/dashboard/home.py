@@ -11,7 +11,7 @@ from dntk_core.errors import DNTKError
 from dntk_core.index import RunInfo
 from dntk_core.pipeline import Run, delete_run, runs
 from dntk_core.spec import RunSpec
-from dntk_core.terminal import size
+from dntk_core.terminal import duration, size
 
 
 def summary(run: Run) -> None:
@@ -22,6 +22,9 @@ def summary(run: Run) -> None:
         "Test inputs t": f"{len(run.test_labels):,}",
         "Projected to k": f"{run.features.shape[2]:,}",
         "Classes C": f"{len(run.class_names)}",
+        "Network accuracy": f"{run.test_accuracy:.3f}",
+        "Kernel error": f"{run.projection_error['measured']:.1%}",
+        "Computed in": duration(sum(run.seconds.values())),
     }
     with st.container(horizontal=True, gap="large"):
         for label, value in facts.items():

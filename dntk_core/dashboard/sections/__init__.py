@@ -15,9 +15,10 @@ from collections.abc import Callable, Sequence
 
 from dntk_core.dashboard.page import Page
 from dntk_core.dashboard.panel import Panel
-from dntk_core.dashboard.sections import budget, containment, coverage, curves, distillation, grid, spectra
+from dntk_core.dashboard.sections import budget, containment, coverage, curves, distillation, grid, ledger, spectra
 
 SECTIONS: dict[str, Callable[[Page], Sequence[Panel]]] = {
+    "Cost": ledger.panels,
     "Spectra": spectra.panels,
     "Containment": containment.panels,
     "Gap coverage": coverage.panels,
