@@ -42,7 +42,7 @@ function savePicture(gd, format) {
 // the trace's meta names them: {series, x, y, columns}, where columns name the entries of each point's customdata.
 function table(gd) {
   const words = (title, fallback) => (title?.text ?? "").replace(/<[^>]*>/g, "") || fallback;
-  const axis = (trace, letter) => gd._fullLayout[`${letter}axis${(trace[`${letter}axis`] ?? letter).slice(1)}`];
+  const axis = (trace, letter) => gd.layout[`${letter}axis${(trace[`${letter}axis`] ?? letter).slice(1)}`];
   const rows = [];
   for (const trace of gd._fullData) {
     if (trace.hoverinfo === "skip" || trace.visible !== true) continue;

@@ -63,7 +63,7 @@ def coverage_multiples(results: Mapping[str, Coverage], tau_g: float) -> go.Figu
               for i in range(len(names))]  # fmt: skip
     return figure(
         traces,
-        height=70 + 140 * rows,
+        height=70 + 165 * rows,
         shapes=shapes,
         margin={"l": 44, "r": 8, "b": 28},
         **panels(titles, COLUMNS, x, y, gap=(0.02, 0.2 / rows)),

@@ -138,5 +138,5 @@ def _method(curve: MethodCurve, place: int, metric: str, panel: int, m: int | No
 
 def _reference(name: str, ends: list[float], value: float) -> dict:
     line = {"color": GREY, "width": 1.5, "dash": "dot"}
-    hover = {"hovertemplate": f"{name}: {value:.1%}<extra></extra>"}
+    hover = {"hovertemplate": f"{name}: {value:.1%}<extra></extra>", "meta": {"x": "from, to", "y": "accuracy"}}
     return {"type": "scatter", "mode": "lines", "name": name, "x": ends, "y": [value, value], "line": line} | hover

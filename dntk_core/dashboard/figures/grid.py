@@ -13,7 +13,7 @@ COLUMNS, PAIR = 4, 2
 COLUMN_NAMES = ["H", "tau_v", "tau_g", "s", "local", "gap", "removed", "accuracy", "fidelity", "mse"]
 HOVER = "<br>".join(
     [
-        "H = %{customdata[0]}, τ<sub>v</sub> = %{customdata[1]:g}, τ<sub>g</sub> = %{customdata[2]:g}",
+        "H = %{customdata[0]}, τ<sub>v</sub> = %{customdata[1]:~g}, τ<sub>g</sub> = %{customdata[2]:~g}",
         "s = %{customdata[3]}: %{customdata[4]} local + %{customdata[5]} gap, %{customdata[6]} removed",
         "accuracy %{customdata[7]:.1%}, fidelity %{customdata[8]:.1%}, MSE %{customdata[9]:.3g}",
         "<i>click to set the sliders</i><extra></extra>",

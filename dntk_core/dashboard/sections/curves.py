@@ -92,7 +92,7 @@ def spread(m: int, count: int, first: int = 1) -> list[int]:
 
 def method_sizes(m: int) -> list[int]:
     """The sizes at which methods are compared; two is the least that local-global makes."""
-    return [s for s in (2, 3, 5, 8, 12, 20, 32, 50, 100, 200) if s <= m // 2] or [m]
+    return [s for s in (2, 3, 5, 10, 20, 50, 100, 200) if s <= m // 2] or [m]
 
 
 @st.cache_resource(max_entries=200, show_spinner=False)
