@@ -3,6 +3,7 @@
 import streamlit as st
 
 from dntk_core.dashboard import cached
+from dntk_core.dashboard.controls import open_run
 from dntk_core.dashboard.jobs import Job, Jobs, Status
 from dntk_core.errors import DNTKError
 from dntk_core.pipeline import load_or_build
@@ -67,7 +68,9 @@ def _buttons(job: Job, status: Status) -> None:
         stopping = status.state == "cancelling"
         st.button("Cancel", key=f"cancel_{job.key}", on_click=job.cancel, disabled=stopping)
         return
-    if status.state != "done":
+    if status.state == "done":
+        st.button("Open", key=f"open_job_{job.key}", on_click=open_run, args=(job.key,), type="primary")
+    else:
         st.button("Resume", key=f"resume_{job.key}", on_click=_resume, args=(job,), type="primary")
     st.button("Dismiss", key=f"dismiss_{job.key}", on_click=jobs().forget, args=(job.key,))
 
