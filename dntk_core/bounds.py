@@ -7,6 +7,7 @@ import numpy as np
 
 from dntk_core.curves import class_spectra
 from dntk_core.errors import DNTKError
+from dntk_core.johnson_lindenstrauss import guaranteed_epsilon
 from dntk_core.kernels import Kernels
 from dntk_core.readout import Problem, predict
 from dntk_core.ridge import absolute_ridge
@@ -99,9 +100,9 @@ def projection_bound(kernels: Kernels, targets: np.ndarray, k: int, ridge: float
     """Evaluate the paper's bound on the error of a k-dimensional projection; targets (m, C)."""
     if k < 1:
         raise DNTKError(f"the projected dimension k must be at least 1, got {k}")
-    C, t, m = kernels.cross.shape
+    _, t, m = kernels.cross.shape
     lam = absolute_ridge(kernels, ridge)
-    epsilon = float(np.sqrt(8.0 * np.log(m + t) / k))
+    epsilon = guaranteed_epsilon(m + t, k)
     values = np.clip(np.linalg.eigvalsh(kernels.train), 0.0, None)
     reach = np.array([np.linalg.norm(K, 2) for K in kernels.cross]) * np.linalg.norm(targets, axis=0)
     return ProjectionBound(

@@ -49,7 +49,8 @@ def with_kernel(kernel: np.ndarray, C: int = 2, t: int = 5) -> Problem:
     m = len(kernel)
     generator = np.random.default_rng(0)
     kernels = Kernels(np.stack([kernel] * C), np.stack([kernel[np.arange(t) % m]] * C))
-    return Problem(kernels, generator.standard_normal((m, C)), generator.standard_normal((t, C)), np.zeros(t, dtype=int))
+    targets, logits = generator.standard_normal((m, C)), generator.standard_normal((t, C))
+    return Problem(kernels, targets, logits, np.zeros(t, dtype=int))
 
 
 def random_labels(seed: int, m: int, H: int) -> np.ndarray:

@@ -47,9 +47,9 @@ def test_degenerate_kernels_still_give_full_clusters(kernel, H):
 
 @pytest.mark.parametrize("H", [0, 10])
 def test_more_clusters_than_inputs_are_refused(H):
-    with pytest.raises(DNTKError, match="1..9"):
+    with pytest.raises(DNTKError, match=r"1\.\.9"):
         spectral_clusters(np.eye(9), H)
-    with pytest.raises(DNTKError, match="1..9"):
+    with pytest.raises(DNTKError, match=r"1\.\.9"):
         kmeans(np.eye(9), H, np.random.default_rng(0))
 
 

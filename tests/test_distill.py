@@ -74,7 +74,7 @@ def test_degenerate_kernels_give_finite_scores(name, kernel, ridge):
 
 @pytest.mark.parametrize("size", [0, 25])
 def test_impossible_sizes_are_refused(size):
-    with pytest.raises(DNTKError, match="1..24"):
+    with pytest.raises(DNTKError, match=r"1\.\.24"):
         METHODS["random"].distil(source_of(draw(0).problem), size, 1e-3)
 
 

@@ -36,9 +36,7 @@ def test_the_frontier_is_what_no_cell_dominates(metric, sign):
     grid = grid_search(draw(1, t=40).problem, H, TAU_V, TAU_G, RIDGE, "union")
     s, value = grid.s.ravel(), sign * getattr(grid, metric).ravel()
     expected = [
-        not any(
-            s[j] <= s[i] and value[j] >= value[i] and (s[j] < s[i] or value[j] > value[i]) for j in range(len(s))
-        )
+        not any(s[j] <= s[i] and value[j] >= value[i] and (s[j] < s[i] or value[j] > value[i]) for j in range(len(s)))
         for i in range(len(s))
     ]
     found = grid.pareto(metric)
@@ -54,7 +52,7 @@ def test_progress_is_told_and_can_stop():
 
 def test_bad_settings_are_refused():
     problem = draw(0).problem
-    with pytest.raises(DNTKError, match="1..24"):
+    with pytest.raises(DNTKError, match=r"1\.\.24"):
         grid_search(problem, [25], TAU_V, TAU_G, RIDGE)
     with pytest.raises(DNTKError, match="tau_g"):
         grid_search(problem, H, TAU_V, [1.5], RIDGE)

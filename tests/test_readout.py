@@ -13,7 +13,7 @@ from dntk_core.readout import (
     compress,
     evaluate,
     predict,
-    prefix_coefficients,
+    prefix_solutions,
     ridge_factor,
     score,
     score_coefficients,
@@ -54,7 +54,8 @@ def test_the_identity_restores_the_full_readout(seed, exponent):
     full = predict(drawn.kernels, drawn.problem.targets, None, ridge)
     kept = predict(drawn.kernels, drawn.problem.targets, identity(24), ridge)
     np.testing.assert_allclose(kept, full, atol=1e-9 * np.abs(full).max())
-    np.testing.assert_allclose(full, primal(drawn, np.eye(24), absolute_ridge(drawn.kernels, ridge)), rtol=1e-5, atol=1e-6)
+    direct = primal(drawn, np.eye(24), absolute_ridge(drawn.kernels, ridge))
+    np.testing.assert_allclose(full, direct, rtol=1e-5, atol=1e-6)
 
 
 def test_the_ridge_is_in_units_of_the_mean_diagonal():
@@ -124,7 +125,7 @@ def test_one_factor_solves_every_prefix(seed):
     drawn = draw(seed)
     compressed = compress(drawn.kernels, drawn.problem.targets, identity(24))
     sizes = np.array([24, 1, 7, 7])
-    beta = prefix_coefficients(ridge_factor(compressed.gram, 0.3), compressed.targets, sizes)
+    beta = prefix_solutions(ridge_factor(compressed.gram, 0.3), compressed.targets, sizes)
     for i, s in enumerate(sizes):
         for c in range(3):
             direct = np.linalg.solve(compressed.gram[c, :s, :s] + 0.3 * np.eye(s), compressed.targets[c, :s])

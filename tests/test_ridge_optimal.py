@@ -36,7 +36,8 @@ def test_fewer_rows_are_no_worse_than_kernel_pca_in_the_objective(seed, exponent
     lam, targets = absolute_ridge(drawn.kernels, ridge), drawn.problem.targets
     mixing = distilled(drawn, ridge, size)
     start = kernel_pca(spectrum(drawn.kernels.mean), size).matrix
-    full = sum(y @ np.linalg.solve(K + lam * np.eye(24), y) for K, y in zip(drawn.kernels.train, targets.T, strict=True))
+    pairs = zip(drawn.kernels.train, targets.T, strict=True)
+    full = sum(y @ np.linalg.solve(K + lam * np.eye(24), y) for K, y in pairs)
     found, reference = (objective(drawn.kernels, targets, lam, matrix)[0] for matrix in (mixing.matrix, start))
     assert mixing.size == size
     assert reference * (1 - 1e-9) <= found <= full * (1 + 1e-9)
