@@ -76,6 +76,8 @@ def grid_of(
     report: Report = ignore,
 ) -> Grid:
     """Search the grid with decompositions of the mean kernel at hand, one per H."""
+    if not (len(decompositions) and len(tau_v) and len(tau_g)):
+        raise DNTKError("a grid needs at least one value each of H, tau_v and tau_g")
     for value in tau_g:
         check_share("tau_g", value)
     lam = absolute_ridge(problem.kernels, ridge)
