@@ -81,7 +81,7 @@ def test_walsh_hadamard_is_an_orthonormal_involution(a, seed):
 
 
 def test_a_dense_matrix_that_does_not_fit_is_refused():
-    with pytest.raises(DNTKError, match="GiB.*hadamard"):
+    with pytest.raises(DNTKError, match=r"GiB.*hadamard"):
         Orthonormal(0, 11_000_000, 2048, CPU)
 
 
