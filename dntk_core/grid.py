@@ -76,6 +76,8 @@ def grid_of(
     report: Report = ignore,
 ) -> Grid:
     """Search the grid with decompositions of the mean kernel at hand, one per H."""
+    if not (len(decompositions) and len(tau_v) and len(tau_g)):
+        raise DNTKError("a grid needs at least one value each of H, tau_v and tau_g")
     for value in tau_g:
         check_share("tau_g", value)
     lam = absolute_ridge(problem.kernels, ridge)
@@ -108,10 +110,14 @@ def grid_layer(
     kept_gaps = np.array([[len(choice.chosen(value)) for value in tau_g] for choice in choices])
     removed = np.array([[choice.removed(value) for value in tau_g] for choice in choices])
     s = kept_local + kept_gaps
-    alpha = []
-    for choice, sizes in zip(choices, s, strict=True):
+    alpha, column, distinct = [], np.empty_like(s), 0
+    for i, choice in enumerate(choices):
         rows = place[np.append(choice.local, m + choice.chosen(most))]
         part = Compressed(pool.matrix[rows], pool.gram[:, rows[:, None], rows], pool.targets[:, rows])
+        # Neighbouring τ_g often choose the same gaps.
+        sizes, which = np.unique(s[i], return_inverse=True)
         alpha.append(coefficients(part, lam, sizes))
+        column[i] = distinct + which
+        distinct += len(sizes)
     scores = score_coefficients(problem, np.concatenate(alpha, axis=2))
-    return s, kept_local, kept_gaps, removed, *(score.reshape(s.shape) for score in scores)
+    return s, kept_local, kept_gaps, removed, *(score[column] for score in scores)

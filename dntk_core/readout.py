@@ -148,8 +148,8 @@ def score_coefficients(problem: Problem, alpha: np.ndarray) -> tuple[np.ndarray,
         f = problem.kernels.cross[c] @ alpha[c]
         np.copyto(choice, c, where=f > best)
         np.maximum(best, f, out=best)
-        error = f - problem.logits[:, c, None]
-        squares += np.einsum("tq,tq->q", error, error)
+        f -= problem.logits[:, c, None]
+        squares += np.einsum("tq,tq->q", f, f)
     accuracy = np.mean(choice == problem.labels[:, None], axis=0)
     fidelity = np.mean(choice == problem.logits.argmax(axis=1)[:, None], axis=0)
     return accuracy, fidelity, squares / (t * C)
