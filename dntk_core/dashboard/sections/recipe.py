@@ -9,7 +9,6 @@ from dntk_core.dashboard.page import Page
 
 NAMES = {
     "effective_dimension": "dntk_core.spectrum",
-    "error_budget": "dntk_core.bounds",
     "parameter_redundancy": "dntk_core.spectrum",
     "truncation_rank": "dntk_core.spectrum",
 }
@@ -32,8 +31,11 @@ def python(key: str, calls: Sequence[str]) -> str:
 
 def copy_recipe(here: Page, *calls: str, command: str = "") -> None:
     """Offer the calls behind a page; without a `command` of its own, the Python is handed to the interpreter."""
+    box = st.expander("Copy as Python or as a command", key="recipe", on_change="rerun")
+    if not box.open:
+        return
     code = python(here.run.key, calls)
-    with st.expander("Copy as Python or as a command"):
+    with box:
         st.caption("Both print the numbers behind the figures on this page.")
         st.code(code, language="python", wrap_lines=True)
         st.code(command or f"python -c {shlex.quote(code)}", language="bash", wrap_lines=True)
