@@ -3,12 +3,25 @@
 import hashlib
 import json
 from dataclasses import asdict, dataclass, field, fields
+from math import inf
 
 from dntk_core.errors import DNTKError
 
 # Raise a stage's number when its algorithm changes: old artifacts are then no longer found.
-STAGES = {"model": 1, "inputs": 1, "features": 1, "kernels": 1}
+STAGES = {
+    "model": 1,
+    "distilled": 1,
+    "student": 1,
+    "inputs": 1,
+    "features": 1,
+    "selections": 1,
+    "kernels": 1,
+}
 OUTPUTS = ("logits", "log_softmax")
+DISTILLATIONS = ("none", "wmdd", "random", "herding", "k-center", "k-means medoids", "pivoted Cholesky")
+BASES = ("real", "distilled")
+WEIGHTS = ("free", "uniform")
+STARTS = ("noise", "medoids")
 
 
 @dataclass(frozen=True)
@@ -28,8 +41,30 @@ class ModelSpec:
 
 
 @dataclass(frozen=True)
+class DistillSpec:
+    """How n training images become the m kernel inputs: not at all, synthesised (`wmdd`), or selected.
+
+    base: which network the kernels are of, trained on `real` images or only on the `distilled` ones
+    iterations, rate, bn_weight, weights, start: of WMDD alone; weights of its barycenters are free or uniform
+    """
+
+    method: str = "none"
+    base: str = "real"
+    per_class: int = 10
+    iterations: int = 300
+    rate: float = 0.1
+    bn_weight: float = 10.0
+    weights: str = "free"
+    start: str = "noise"
+    seed: int = 0
+
+
+@dataclass(frozen=True)
 class InputSpec:
-    """Which inputs the kernels are computed on: m kernel inputs balanced over classes, t test inputs."""
+    """Which inputs the kernels are computed on: m kernel inputs balanced over classes, t test inputs.
+
+    A distilled run has its distilled images as kernel inputs; `kernel` real ones then judge what those capture.
+    """
 
     kernel: int = 500
     test: int = 500
@@ -56,21 +91,50 @@ class RunSpec:
 
     data: DataSpec = field(default_factory=DataSpec)
     model: ModelSpec = field(default_factory=ModelSpec)
+    distill: DistillSpec = field(default_factory=DistillSpec)
     inputs: InputSpec = field(default_factory=InputSpec)
     projection: ProjectionSpec = field(default_factory=ProjectionSpec)
     outputs: str = "logits"
 
     def __post_init__(self):
-        _require(self.outputs in OUTPUTS, f"outputs must be one of {', '.join(OUTPUTS)}, got {self.outputs!r}")
+        _require_one_of("outputs", self.outputs, OUTPUTS)
         _require(self.model.epochs >= 0, f"epochs must be at least 0, got {self.model.epochs}")
         _require(self.inputs.kernel >= 1, f"kernel inputs must be at least 1, got {self.inputs.kernel}")
         _require(self.inputs.test >= 1, f"test inputs must be at least 1, got {self.inputs.test}")
         _require(self.projection.k >= 1, f"k must be at least 1, got {self.projection.k}")
+        self._check_distillation()
+
+    def _check_distillation(self):
+        distill = self.distill
+        _require_one_of("distillation method", distill.method, DISTILLATIONS)
+        _require_one_of("base", distill.base, BASES)
+        _require_one_of("barycenter weights", distill.weights, WEIGHTS)
+        _require_one_of("start", distill.start, STARTS)
+        _require(distill.per_class >= 1, f"images per class must be at least 1, got {distill.per_class}")
+        _require(distill.iterations >= 1, f"iterations must be at least 1, got {distill.iterations}")
+        _require(0 < distill.rate < inf, f"rate must be a positive number, got {distill.rate}")
+        _require(0 <= distill.bn_weight < inf, f"bn_weight must be a number >= 0, got {distill.bn_weight}")
 
     @classmethod
     def default(cls) -> "RunSpec":
         """The embedded run: scikit-learn's digits and a small residual network."""
         return cls()
+
+    @property
+    def distilled(self) -> bool:
+        """Whether the kernel inputs come from dataset distillation."""
+        return self.distill.method != "none"
+
+    @property
+    def network_stage(self) -> str:
+        """The stage that trains the network whose kernels these are."""
+        return "student" if self.distilled and self.distill.base == "distilled" else "model"
+
+    @property
+    def stages(self) -> tuple[str, ...]:
+        """The stages this run goes through, in order."""
+        extra = {"distilled": self.distilled, "student": self.network_stage == "student", "selections": self.distilled}
+        return tuple(stage for stage in STAGES if extra.get(stage, True))
 
     @property
     def key(self) -> str:
@@ -85,16 +149,35 @@ class RunSpec:
     def _depends_on(self, stage: str) -> dict:
         if stage == "model":
             return {"data": asdict(self.data), "model": asdict(self.model)}
+        if stage == "distilled":
+            return {"model": self.stage_key("model"), "distill": self._distillation()}
+        if stage == "student":
+            return {"model": self.stage_key("model"), "distilled": self.stage_key("distilled")}
+        if stage == "inputs" and self.distilled:
+            return {"distilled": self.stage_key("distilled"), "test": self.inputs.test, "seed": self.inputs.seed}
         if stage == "inputs":
             return {"data": asdict(self.data), "inputs": asdict(self.inputs)}
+        if stage == "selections":
+            return {"features": self.stage_key("features"), "inputs": asdict(self.inputs)}
         if stage == "features":
             return {
-                "model": self.stage_key("model"),
+                "model": self.stage_key(self.network_stage),
                 "inputs": self.stage_key("inputs"),
                 "projection": asdict(self.projection),
                 "outputs": self.outputs,
             }
         return {"features": self.stage_key("features")}
+
+    def _distillation(self) -> dict:
+        """The settings the distilled images depend on; those of WMDD do not touch a selection."""
+        settings = asdict(self.distill)
+        if self.distill.method == "wmdd":
+            del settings["base"]
+            return settings
+        chosen = {name: settings[name] for name in ("method", "per_class", "seed")}
+        if self.distill.method == "pivoted Cholesky":
+            chosen |= {"projection": asdict(self.projection), "outputs": self.outputs}
+        return chosen
 
     def to_json(self) -> str:
         """Write the spec as JSON with sorted keys."""
@@ -119,6 +202,10 @@ def _require(holds: bool, sentence: str) -> None:
         raise DNTKError(sentence)
 
 
+def _require_one_of(what: str, value: str, known: tuple[str, ...]) -> None:
+    _require(value in known, f"{what} must be one of {', '.join(known)}, got {value!r}")
+
+
 def _read(cls, value, where: str):
     """Build dataclass `cls` from JSON `value`; missing fields take their defaults, all else must fit exactly."""
     _require(isinstance(value, dict), f"{where} must be an object, got {type(value).__name__}")
@@ -129,7 +216,9 @@ def _read(cls, value, where: str):
 
 
 def _read_field(kind, item, where: str):
-    if kind in (int, str):
+    if kind is float and type(item) is int:
+        return float(item)
+    if kind in (int, float, str):
         # bool is an int to isinstance, never to a person.
         _require(type(item) is kind, f"{where} must be {kind.__name__}, got {item!r}")
         return item
