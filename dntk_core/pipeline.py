@@ -11,6 +11,7 @@ from dntk_core.errors import DNTKError
 from dntk_core.index import Index, RunInfo
 from dntk_core.kernels import Kernels
 from dntk_core.progress import Report, ignore
+from dntk_core.readout import Problem
 from dntk_core.spec import STAGES, RunSpec
 from dntk_core.store import Artifact, Store
 
@@ -51,6 +52,11 @@ class Run:
         """Labels of the test inputs, (t,)."""
         return np.array(self._kernels["test_labels"])
 
+    @cached_property
+    def problem(self) -> Problem:
+        """What readouts are fitted to and judged on."""
+        return Problem(self.kernels, self.targets, self.test_logits, self.test_labels)
+
     @property
     def images(self) -> np.ndarray:
         """Kernel inputs as images in [0, 1], (m, channels, height, width)."""
@@ -69,6 +75,16 @@ class Run:
     def parameters(self) -> int:
         """P, the number of parameters that require a gradient."""
         return self.artifacts["features"].note["parameters"]
+
+    @property
+    def test_accuracy(self) -> float:
+        """The network's own accuracy on all test images."""
+        return self.artifacts["model"].note["test_accuracy"]
+
+    @property
+    def general_path(self) -> list[str]:
+        """Parameters whose gradients no fast rule gives."""
+        return self.artifacts["features"].note["general_path"]
 
     @property
     def projection_error(self) -> dict:

@@ -179,6 +179,15 @@ class RunSpec:
             chosen |= {"projection": asdict(self.projection), "outputs": self.outputs}
         return chosen
 
+    @property
+    def summary(self) -> str:
+        """The run in one line, for people."""
+        inputs, projection = self.inputs, self.projection
+        k = "" if projection.name == "identity" else f" k={projection.k}"
+        kernel = f"{self.distill.method} {self.distill.per_class} per class" if self.distilled else f"{inputs.kernel}"
+        network = f"{self.model.name} of {self.distill.base} images" if self.distilled else self.model.name
+        return f"{self.data.name} · {network} · {kernel}+{inputs.test} inputs · {projection.name}{k}"
+
     def to_json(self) -> str:
         """Write the spec as JSON with sorted keys."""
         return json.dumps(asdict(self), indent=2, sort_keys=True)

@@ -1,0 +1,33 @@
+# make app: install, compute the default run, serve the dashboard.   make test: install, run every test.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PORT ?= 8501
+
+.PHONY: app build test browser clean
+
+app: build
+	$(BIN)/streamlit run app.py --server.port $(PORT)
+
+build: $(VENV)/installed
+	$(BIN)/python -m dntk_core build
+
+# Two busy threads are all that a small machine has; more only slow each other down.
+test: $(VENV)/installed browser
+	OMP_NUM_THREADS=2 $(BIN)/python -m pytest
+
+$(VENV)/installed: requirements.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "DNTK needs Python 3.11 or newer; set PYTHON=…"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	touch $@
+
+# Any Chrome or Chromium will do; without one, the system's package, else Playwright's own.
+browser: $(VENV)/installed
+	@for name in chromium chromium-browser google-chrome google-chrome-stable; do command -v $$name >/dev/null && exit 0; done; \
+	$(BIN)/python -c 'import os, sys; from playwright.sync_api import sync_playwright as p; sys.exit(not os.path.exists(p().start().chromium.executable_path))' 2>/dev/null && exit 0; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get -qq update && apt-get -qq install -y chromium >/dev/null; \
+	else $(BIN)/python -m playwright install chromium; fi
+
+clean:
+	rm -rf $(VENV)
