@@ -15,6 +15,7 @@ class Dataset:
 
     train_images: (n, channels, height, width) float32, train_labels: (n,) int64; test_* likewise
     mean, std: per channel, what the network's inputs are normalised with
+    flip: whether a mirrored image still shows its class
     """
 
     train_images: np.ndarray
@@ -24,6 +25,7 @@ class Dataset:
     class_names: tuple[str, ...]
     mean: tuple[float, ...]
     std: tuple[float, ...]
+    flip: bool = False
 
     @property
     def channels(self) -> int:
@@ -31,9 +33,19 @@ class Dataset:
 
     def normalise(self, images: np.ndarray) -> np.ndarray:
         """What the network sees: (x − mean)/std."""
-        shape = (1, -1, 1, 1)
-        mean, std = np.array(self.mean, np.float32).reshape(shape), np.array(self.std, np.float32).reshape(shape)
+        mean, std = self._scale
         return (images - mean) / std
+
+    def denormalise(self, images: np.ndarray) -> np.ndarray:
+        """Back from what the network sees: x · std + mean."""
+        mean, std = self._scale
+        return images * std + mean
+
+    @property
+    def _scale(self) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and std, (1, channels, 1, 1) each."""
+        shape = (1, -1, 1, 1)
+        return np.array(self.mean, np.float32).reshape(shape), np.array(self.std, np.float32).reshape(shape)
 
 
 def load_data(spec: DataSpec) -> Dataset:

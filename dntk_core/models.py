@@ -1,5 +1,7 @@
 """Networks by name, and how the embedded one is trained."""
 
+from collections.abc import Callable
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -7,6 +9,10 @@ from torch import Tensor, nn
 from dntk_core.errors import DNTKError
 from dntk_core.progress import Progress, Report
 from dntk_core.spec import ModelSpec
+
+
+BATCH = 64
+Objective = Callable[[Tensor, Tensor], Tensor]
 
 
 class ResidualBlock(nn.Module):
@@ -61,18 +67,29 @@ def build_model(spec: ModelSpec, channels: int, classes: int) -> nn.Module:
 def train(
     model: nn.Module, images: Tensor, labels: Tensor, spec: ModelSpec, report: Report, device: torch.device
 ) -> nn.Module:
-    """Fit by cross-entropy: SGD with Nesterov momentum, one-cycle rate, shifts by up to one pixel; deterministic."""
-    batch, rng = 64, torch.Generator().manual_seed(spec.seed)
-    images, labels = images.to(device), labels.to(device)
+    """Fit by cross-entropy."""
+    labels = labels.to(device)
+    return fit(model, images, lambda logits, chosen: F.cross_entropy(logits, labels[chosen]), spec, report, device)
+
+
+def fit(
+    model: nn.Module, images: Tensor, objective: Objective, spec: ModelSpec, report: Report, device: torch.device
+) -> nn.Module:
+    """Minimise by SGD with Nesterov momentum, one-cycle rate, shifts by up to one pixel; deterministic.
+
+    objective: (logits (b, C), indices (b,) of the batch's images) -> loss
+    """
+    rng = torch.Generator().manual_seed(spec.seed)
+    images = images.to(device)
     model.to(device).train()
-    steps = spec.epochs * (-(-len(images) // batch))
+    steps = spec.epochs * batches(len(images))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.02, momentum=0.9, nesterov=True, weight_decay=5e-4)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=0.2, total_steps=max(steps, 1))
     for epoch in range(spec.epochs):
         total = 0.0
-        for chosen in torch.randperm(len(images), generator=rng).split(batch):
+        for chosen in torch.randperm(len(images), generator=rng).split(BATCH):
             x = _shift(images[chosen], rng)
-            loss = F.cross_entropy(model(x), labels[chosen])
+            loss = objective(model(x), chosen)
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
@@ -80,6 +97,11 @@ def train(
             total += loss.item() * len(chosen)
         report(Progress("model", epoch + 1, spec.epochs, f"loss {total / len(images):.4f}"))
     return model.eval()
+
+
+def batches(n: int) -> int:
+    """How many batches an epoch over n images has."""
+    return -(-n // BATCH)
 
 
 def _shift(x: Tensor, rng: torch.Generator) -> Tensor:

@@ -21,7 +21,7 @@ OUTPUTS = ("logits", "log_softmax")
 DISTILLATIONS = ("none", "wmdd", "random", "herding", "k-center", "k-means medoids", "pivoted Cholesky")
 BASES = ("real", "distilled")
 WEIGHTS = ("free", "uniform")
-STARTS = ("noise", "medoids")
+STARTS = ("medoids", "noise")
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class DistillSpec:
     rate: float = 0.1
     bn_weight: float = 10.0
     weights: str = "free"
-    start: str = "noise"
+    start: str = "medoids"
     seed: int = 0
 
 

@@ -49,9 +49,9 @@ def build_model_stage(spec: RunSpec, compute: Compute, report: Report) -> Conten
     """Train the network: its weights as safetensors, its accuracy in the note."""
     data = load_data(spec.data)
     model = build_model(spec.model, data.channels, len(data.class_names))
-    images, labels = _tensor(data.normalise(data.train_images)), torch.from_numpy(data.train_labels)
+    images, labels = tensor(data.normalise(data.train_images)), torch.from_numpy(data.train_labels)
     model = train(model, images, labels, spec.model, report, resolve_device(compute.device)).cpu()
-    test = accuracy(model, _tensor(data.normalise(data.test_images)), torch.from_numpy(data.test_labels))
+    test = accuracy(model, tensor(data.normalise(data.test_images)), torch.from_numpy(data.test_labels))
     return {"weights.safetensors": save_tensors(model.state_dict())}, {"test_accuracy": test}
 
 
@@ -77,8 +77,8 @@ def build_features_stage(
     data = load_data(spec.data)
     device = resolve_device(compute.device)
     network = load_network(spec, data, model, device)
-    x = _tensor(data.normalise(data.train_images[inputs["kernel_index"]]))
-    x_test = _tensor(data.normalise(data.test_images[inputs["test_index"]]))
+    x = tensor(data.normalise(inputs["images"]))
+    x_test = tensor(data.normalise(data.test_images[inputs["test_index"]]))
     network = prepare(network, x.to(device), spec.outputs)
     through = projector(network, spec.projection, device)
 
@@ -162,5 +162,6 @@ def _project(network: Network, through, images: torch.Tensor, compute: Compute) 
     }
 
 
-def _tensor(array: np.ndarray) -> torch.Tensor:
+def tensor(array: np.ndarray) -> torch.Tensor:
+    """A float32 tensor of an array."""
     return torch.from_numpy(np.ascontiguousarray(array, dtype=np.float32))

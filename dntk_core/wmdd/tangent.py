@@ -1,0 +1,190 @@
+"""What the tangent subspace V(D̃) of chosen inputs captures, from projected gradients alone.
+
+V(D̃) = span{φ^c(x̃_i)}, an r-dimensional subspace of R^P, is seen in R^k. What lies outside V keeps k of its P random
+coordinates, of which V's image takes r: measured residuals are k/(k - r) times too small, and are scaled by that here.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dntk_core.errors import DNTKError
+
+
+@dataclass(frozen=True)
+class Capture:
+    """‖Φ(I-Π)‖² = PCA tail + misalignment (Proposition "Energy-gap decomposition"), and the kernel it leaves.
+
+    rank:         r, the dimension of V
+    total:        ‖Φ‖²
+    missed:       ‖Φ(I-Π)‖²
+    tail:         Σ_{j>r} σ_j², what the best subspace of that rank misses
+    kernel_error: ‖Φ(I-Π)Φᵀ‖_F
+    kernel_bound: ‖Φ‖ ‖Φ(I-Π)‖ >= kernel_error
+    """
+
+    rank: int
+    total: float
+    missed: float
+    tail: float
+    kernel_error: float
+    kernel_bound: float
+
+    @property
+    def misalignment(self) -> float:
+        """tr(ΦᵀΦ Π*) - tr(ΦᵀΦ Π) >= 0: what this subspace misses beyond the tail."""
+        return self.missed - self.tail
+
+    @property
+    def energy(self) -> float:
+        """Share of the energy that V captures, 1 - ‖Φ(I-Π)‖²/‖Φ‖²."""
+        return 1.0 - self.missed / self.total
+
+    @property
+    def relative(self) -> float:
+        """(1 - E)/(1 - E_PCA) >= 1: how many times more is missed than need be."""
+        return self.missed / self.tail
+
+
+@dataclass(frozen=True)
+class OneStep:
+    """The terms of the theorem "One-step smoothness regret bound", averaged over tasks t.
+
+    gradient:    E‖g_t‖²
+    residual:    E‖(I-Π) g_t‖²
+    tail:        Σ_{j>r} λ_j of E[g_t g_tᵀ], the least residual of any subspace of that rank (corollary)
+    decrease:    (1/2L) E‖Π g_t‖², the decrease the best step within V guarantees
+    coefficient: E[-⟨g_t, Δθ*_t⟩ - η⟨g_t, g_D̃⟩], the price of Ỹ's coefficients
+    quadratic:   (L/2) E[η²‖g_D̃‖² - ‖Δθ*_t‖²]
+    smoothness:  L; the step is η = 1/L
+    """
+
+    gradient: float
+    residual: float
+    tail: float
+    decrease: float
+    coefficient: float
+    quadratic: float
+    smoothness: float
+
+    @property
+    def regret(self) -> float:
+        """E[M_t(Δθ_D̃) - M_t(Δθ*_t)] = (L/2) E‖Δθ_D̃ - Δθ*_t‖² >= 0."""
+        return self.coefficient + self.quadratic
+
+
+def subspace(features: np.ndarray) -> np.ndarray:
+    """Return an orthonormal basis of the span of gradients (C, m, k) or (m, k), as columns: (k, r)."""
+    stacked = np.asarray(features, dtype=np.float64).reshape(-1, features.shape[-1])
+    rows, k = stacked.shape
+    if rows > k // 2:
+        raise DNTKError(
+            f"{rows} gradients span too much of the k = {k} projected dimensions to judge what they miss; "
+            f"project to k >= {2 * rows} or choose fewer inputs"
+        )
+    _, values, basis = np.linalg.svd(stacked, full_matrices=False)
+    return basis[values > rows * np.finfo(np.float32).eps * values[0]].T
+
+
+def centred(features: np.ndarray) -> np.ndarray:
+    """Take each logit's mean gradient away: features (C, n, k) to rows (C·n, k), logit after logit."""
+    Phi = np.asarray(features, dtype=np.float64)
+    return (Phi - Phi.mean(axis=1, keepdims=True)).reshape(-1, Phi.shape[-1])
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Gradients Φ (n, k) that a subspace is judged on, and their energies σ_j², descending, which judge any rank."""
+
+    Phi: np.ndarray
+    energies: np.ndarray
+
+
+def reference(Phi: np.ndarray) -> Reference:
+    """Find the energies σ_j(Φ)² of gradients (n, k)."""
+    return Reference(Phi, np.clip(np.linalg.eigvalsh(_smaller_gram(Phi))[::-1], 0.0, None))
+
+
+def capture(judged: Reference, basis: np.ndarray) -> Capture:
+    """Measure what a subspace with basis (k, r) captures of the reference gradients."""
+    k, r = basis.shape
+    outside = k / (k - r)
+    rest = judged.Phi - (judged.Phi @ basis) @ basis.T
+    total = float(judged.energies.sum())
+    missed = min(outside * float(np.sum(rest**2)), total)
+    return Capture(
+        rank=r,
+        total=total,
+        missed=missed,
+        tail=min(outside * float(judged.energies[r:].sum()), missed),
+        kernel_error=outside * float(np.linalg.norm(_smaller_gram(rest))),
+        kernel_bound=float(np.sqrt(total * missed)),
+    )
+
+
+def together(captures: Sequence[Capture]) -> Capture:
+    """Sum the captures of the class kernels, each with its own subspace, as of one block-diagonal kernel."""
+    total, missed, tail = (float(sum(getattr(each, name) for each in captures)) for name in ("total", "missed", "tail"))
+    error, bound = (float(np.linalg.norm([getattr(each, n) for each in captures])) for n in ("kernel_error", "kernel_bound"))
+    return Capture(sum(each.rank for each in captures), total, missed, tail, error, bound)
+
+
+def _smaller_gram(Phi: np.ndarray) -> np.ndarray:
+    """ΦᵀΦ or ΦΦᵀ, which have the same eigenvalues but for zeros and the same Frobenius norm."""
+    return Phi.T @ Phi if len(Phi) > Phi.shape[1] else Phi @ Phi.T
+
+
+def sensitivities(logits: np.ndarray, labels: np.ndarray, outputs: str = "logits") -> np.ndarray:
+    """Return δ = ∂(cross-entropy)/∂outputs: (n, C), for logits (n, C) and labels (n,).
+
+    Cross-entropy is softmax(f) - e_y to logits, and -e_y to log-probabilities.
+    """
+    hot = np.eye(logits.shape[1])[labels]
+    if outputs == "log_softmax":
+        return -hot
+    shifted = np.exp(logits - logits.max(axis=1, keepdims=True))
+    return shifted / shifted.sum(axis=1, keepdims=True) - hot
+
+
+def loss_gradients(features: np.ndarray, delta: np.ndarray) -> np.ndarray:
+    """Combine logit gradients by the chain rule, g_i = Σ_c δ_ic φ^c(x_i): (C, n, k), (n, C) to (n, k)."""
+    return np.einsum("nc,cnk->nk", delta, np.asarray(features, dtype=np.float64))
+
+
+# The largest curvature of the cross-entropy: diag p - p pᵀ <= ½ to logits, diag p <= 1 to log-probabilities.
+CURVATURE = {"logits": 0.5, "log_softmax": 1.0}
+
+
+def smoothness(features: np.ndarray, outputs: str = "logits") -> float:
+    """Bound the smoothness of every input's cross-entropy with frozen features (C, n, k).
+
+    L = curvature · max_i λ_max(J_i J_iᵀ), J_i the C gradients of input i.
+    """
+    J = np.asarray(features, dtype=np.float64).transpose(1, 0, 2)
+    return CURVATURE[outputs] * float(np.linalg.eigvalsh(J @ J.transpose(0, 2, 1)).max())
+
+
+def one_step(tasks: np.ndarray, update: np.ndarray, basis: np.ndarray, L: float) -> OneStep:
+    """Evaluate the theorem for task gradients g_t (n, k), a realised gradient g_D̃ (k,) in V, and η = 1/L.
+
+    The theorem's first term is printed with +⟨g_t, Δθ*⟩; the difference of the two quadratic models has a minus.
+    """
+    k, r = basis.shape
+    outside = k / (k - r)
+    inside = tasks @ basis
+    held = np.mean(np.sum(inside**2, axis=1))
+    values = np.clip(np.linalg.eigvalsh(tasks @ tasks.T)[::-1], 0.0, None) / len(tasks)
+    gradient = float(np.mean(np.sum(tasks**2, axis=1)))
+    residual = outside * (gradient - held)
+    held = gradient - residual
+    realised, along = float(update @ update), float(np.mean(tasks @ update))
+    return OneStep(
+        gradient=gradient,
+        residual=float(residual),
+        tail=outside * float(values[r:].sum()),
+        decrease=float(held / (2 * L)),
+        coefficient=float((held - along) / L),
+        quadratic=float((realised - held) / (2 * L)),
+        smoothness=L,
+    )
