@@ -55,6 +55,7 @@ def projector(network: Network, spec: ProjectionSpec, device: torch.device) -> W
     return WholeGradients(network, PROJECTIONS[spec.name](spec.seed, network.P, spec.k, device))
 
 
+@torch.no_grad()
 def project_batch(network: Network, through, x: Tensor, batched: bool = False) -> tuple[Tensor, Tensor]:
     """Project φ^c(x) of one batch for every logit c: features (C, b, k) and logits (b, C).
 
@@ -93,6 +94,7 @@ def stream(network: Network, through, x: Tensor, compute: Compute) -> Iterator[t
         done += len(part)
 
 
+@torch.no_grad()
 def exact_kernels(network: Network, x: Tensor) -> Tensor:
     """Exact class kernels K^c = Φ^c Φ^cᵀ of one batch, summed parameter by parameter: (C, b, b), float64."""
     tape = run(network, x)

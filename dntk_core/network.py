@@ -115,6 +115,7 @@ def run(network: Network, x: Tensor) -> Tape:
     return Tape(logits, tuple(a for a, _ in kept), tuple(e for _, e in kept))
 
 
+@torch.no_grad()
 def general_gradients(network: Network, x: Tensor, cotangent: Tensor) -> dict[str, Tensor]:
     """∂⟨f(x_i), cotangent_i⟩/∂p for the parameters without a fast rule: name → (b, p)."""
     parameters = dict(network.module.named_parameters())

@@ -65,7 +65,22 @@ def compress(kernels: Kernels, targets: np.ndarray, mixing: Mixing | None) -> Co
     A = mixing.matrix
     if A.shape[1] != len(targets):
         raise DNTKError(f"the mixing is for {A.shape[1]} inputs, the kernels have {len(targets)}")
-    return Compressed(A, A @ kernels.train @ A.T, (A @ targets).T)
+    return Compressed(A, compressed_kernels(kernels.train, mixing), (A @ targets).T)
+
+
+def compressed_kernels(train: np.ndarray, mixing: Mixing) -> np.ndarray:
+    """Return A K^c Aᵀ for train (C, m, m): (C, s, s).
+
+    Rows of one cluster mix only its inputs; leaving out the zeros makes this some H times cheaper.
+    """
+    blocks = [(rows, inputs, mixing.matrix[np.ix_(rows, inputs)]) for rows, inputs in mixing.blocks]
+    gram, half = np.empty((len(train), mixing.size, mixing.size)), np.empty(mixing.matrix.shape)
+    for K, G in zip(train, gram, strict=True):
+        for rows, inputs, block in blocks:
+            half[rows] = block @ K[inputs]
+        for rows, inputs, block in blocks:
+            G[:, rows] = half[:, inputs] @ block.T
+    return gram
 
 
 def ridge_factor(gram: np.ndarray, lam: float) -> np.ndarray:

@@ -5,15 +5,18 @@ import numpy as np
 from dntk_core.errors import DNTKError
 from dntk_core.kernels import Kernels
 
+# Targets outside a singular kernel's range are divided by λ and then cancelled by K*, up to rounding: below this
+# multiple of it more than about 1e-4 of them would remain.
+FLOOR = 1e4 * np.finfo(float).eps
+
 
 def absolute_ridge(kernels: Kernels, ridge: float) -> float:
     """Turn a dimensionless ridge into λ = ridge · tr(K̄)/m, in the kernel's own units.
 
-    λ is kept above the kernels' rounding error, m ε max_c tr K^c: ridge 0 then gives the minimum-norm fit also
+    λ is kept above FLOOR · max_c tr K^c (ridge 1e-9 at m = 500), so that ridge 0 gives the minimum-norm fit also
     where a kernel is singular. A zero kernel, on which every λ gives the same prediction 0, gets λ = 1.
     """
     if not (np.isfinite(ridge) and ridge >= 0):
         raise DNTKError(f"ridge must be a finite number >= 0, got {ridge}")
     traces = np.trace(kernels.train, axis1=1, axis2=2)
-    rounding = kernels.train.shape[1] * np.finfo(float).eps * float(traces.max())
-    return max(ridge * kernels.scale, rounding) or 1.0
+    return max(ridge * kernels.scale, FLOOR * float(traces.max())) or 1.0

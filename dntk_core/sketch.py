@@ -22,8 +22,8 @@ from dntk_core.randomness import generator, signs
 # Dimensions to which wide inputs are projected. Each layer adds a relative variance of about 1/FILTERS of its own
 # share of the kernel; over many layers this stays well below the 1/k of the sketch itself.
 FILTERS = 128
-# A projected layer must be this much cheaper than the maps that add no variance.
-WORTH_IT = 0.5
+# Projecting must halve a layer's cost and save this many nanoseconds per input and logit to be worth its variance.
+WORTH_IT = 50_000
 
 
 class Fold:
@@ -171,6 +171,7 @@ def choose(layer: Layer, k: int, classes: int) -> type:
     direct = g * (2 * T * o * i * flop + o * i * touch)
     projected = g * (2 * T * o * r * flop + o * r * touch + 2 * T * i * r * flop / classes)
     convolved = T * (scatter * o + fourier + 2 * k + (scatter * i + fourier) / classes) if g == 1 else math.inf
-    if i > r and projected < WORTH_IT * min(direct, convolved):
+    otherwise = min(direct, convolved)
+    if i > r and projected < otherwise / 2 and otherwise - projected > WORTH_IT:
         return Projected
     return Convolved if convolved < direct else Direct

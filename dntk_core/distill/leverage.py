@@ -13,7 +13,7 @@ def leverage_scores(whole: Spectrum, lam: float) -> np.ndarray:
 
 def leverage(whole: Spectrum, lam: float, size: int, generator: np.random.Generator) -> Mixing:
     """Select inputs one after the other with probability ∝ ℓ_i, without replacement, in nested order."""
-    weight = leverage_scores(whole, lam) + np.finfo(float).tiny
-    # The order of e_i/ℓ_i for exponential e_i is a draw without replacement.
-    order = np.argsort(generator.exponential(size=len(weight)) / weight)
+    weight = np.log(leverage_scores(whole, lam) + np.finfo(float).tiny)
+    # In descending order, log ℓ_i plus Gumbel noise is a draw without replacement.
+    order = np.argsort(-(weight + generator.gumbel(size=len(weight))))
     return selection(order[:size], len(weight))

@@ -52,6 +52,13 @@ class Mixing:
         """How many rows came from each kind of origin."""
         return Counter(row.kind for row in self.origin)
 
+    @property
+    def blocks(self) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
+        """Group the rows by cluster, with the inputs each group mixes: pairs of indices into rows and inputs."""
+        cluster = np.array([-1 if row.cluster is None else row.cluster for row in self.origin])
+        rows = [np.flatnonzero(cluster == h) for h in np.unique(cluster)]
+        return tuple((group, np.flatnonzero(self.matrix[group].any(axis=0))) for group in rows)
+
     def head(self, size: int) -> "Mixing":
         """Keep the first `size` rows, or all where there are fewer."""
         return Mixing(self.matrix[:size], self.origin[:size], self.nested, self.removed)

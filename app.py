@@ -1,0 +1,31 @@
+"""Home: the run, its progress, what it cost and saved."""
+
+import streamlit as st
+
+from dntk_core.dashboard import computations
+from dntk_core.dashboard.controls import publish
+from dntk_core.dashboard.home import cached_runs, new_run, summary
+from dntk_core.dashboard.navigation import links
+from dntk_core.dashboard.page import enter, frame, open_key, refuse
+from dntk_core.dashboard.panel import show
+from dntk_core.dashboard.sections import ledger
+from dntk_core.spec import RunSpec
+
+with frame("Distilled neural tangent kernels") as navigation:
+    link, spec = {"run": open_key()}, RunSpec.default()
+    if computations.available(open_key()):
+        here = enter(navigation)
+        link, spec = here.link, here.run.spec
+        publish(link)
+        st.markdown(f"#### {spec.summary}")
+        summary(here.run)
+        show(*ledger.panels(here))
+    else:
+        with navigation:
+            links(link)
+        refuse()
+    computations.follow()
+    with st.expander("Compute another run"):
+        new_run(spec)
+    st.markdown("#### Runs in the cache")
+    cached_runs(link)

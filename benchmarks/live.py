@@ -1,0 +1,178 @@
+"""Time one change of each slider, a size curve and a grid against solving every point on its own.
+
+    python -m benchmarks.live
+
+Kernels are synthetic, of the size of the paper's: m = 500 inputs, C = 10 classes, t = 3925 test inputs, with
+clustered features and truncation ranks as in the paper (31 to 41 at 5 %). Both sides of a ratio are measured
+alternately in this one run, and must give the same scores. Exits with 1 if a limit is missed.
+"""
+
+import os
+
+# One BLAS thread, as in the dashboard: threads of several sessions would only fight for the cores.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import sys
+from collections.abc import Callable
+from time import perf_counter
+
+import numpy as np
+
+from dntk_core.clusters import spectral_clusters
+from dntk_core.conditioning import conditioning
+from dntk_core.curves import size_curve
+from dntk_core.distill.local_global import local_global, local_global_of
+from dntk_core.distill.mixing import selection
+from dntk_core.grid import grid_of
+from dntk_core.kernels import kernels_from_features
+from dntk_core.live import Live
+from dntk_core.readout import Problem, Scores, compress, evaluate
+from dntk_core.ridge import absolute_ridge
+from dntk_core.spectrum import spectrum
+
+RIDGE = 1e-4
+
+
+def synthetic_problem(C: int = 10, m: int = 500, t: int = 3925, k: int = 400, seed: int = 0) -> Problem:
+    """Draw features in C clusters, decaying so that the truncation ranks are the paper's, and nearly linear logits."""
+    generator = np.random.default_rng(seed)
+    decay = np.exp(-np.arange(k) / 32)
+    centres = generator.standard_normal((C, k)) * decay
+    per_class = 1.0 + 0.3 * generator.standard_normal((C, 1, k))
+    weights = np.stack([(centres[c] - centres.mean(axis=0)) / per_class[c, 0] for c in range(C)])
+
+    def draw(count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        labels = generator.integers(C, size=count)
+        features = (centres[labels] + generator.standard_normal((count, k)) * decay) * per_class
+        linear = np.einsum("cik,ck->ic", features, weights)
+        return features, linear + 0.1 * np.sin(linear), labels
+
+    train, targets, _ = draw(m)
+    test, logits, labels = draw(t)
+    return Problem(kernels_from_features(train, test), targets, logits, labels)
+
+
+def timed(call: Callable) -> tuple[float, object]:
+    """Return seconds and result of one call."""
+    start = perf_counter()
+    result = call()
+    return perf_counter() - start, result
+
+
+def same(left: Scores, right: Scores) -> bool:
+    """Compare scores: decisions exactly, MSE to rounding."""
+    return (left.accuracy, left.fidelity) == (right.accuracy, right.fidelity) and np.isclose(left.mse, right.mse)
+
+
+def line(name: str, fast: list[float], slow: list[float], limit: float, ratio: float, equal: bool) -> bool:
+    """Print one measurement and say whether it keeps its limits."""
+    median, p95 = np.median(fast), np.percentile(fast, 95)
+    gained = np.median(slow) / median
+    passed = bool(p95 <= limit and gained >= ratio and equal)
+    print(
+        f"{name:12} {median * 1e3:9.1f} {p95 * 1e3:9.1f} {limit * 1e3:9.0f} {gained:8.1f}x {ratio:5.0f}x"
+        f"   {'same' if equal else 'DIFFERENT'}   {'ok' if passed else 'MISSED'}",
+        flush=True,
+    )
+    return passed
+
+
+def slider(name: str, limit: float, moves: list[tuple[Callable[[], Scores], Callable[[], Scores]]]) -> bool:
+    """Time moves of one slider against the same answer from the kernels alone."""
+    fast, slow, equal = [], [], True
+    for move, alone in moves:
+        (quick, result), (long, reference) = timed(move), timed(alone)
+        fast.append(quick)
+        slow.append(long)
+        equal &= same(result, reference)
+    return line(name, fast, slow, limit, 1, equal)
+
+
+def sliders(problem: Problem, live: Live) -> list[bool]:
+    """Time single changes of τ_v, τ_g, ridge, rank and H, each to a place not visited before."""
+    K = problem.kernels.mean
+
+    def alone(H, tau_v, tau_g, ridge):
+        mixing = local_global(K, spectral_clusters(K, H, live.seed), tau_v, tau_g, "union")
+        return evaluate(problem, mixing, ridge)
+
+    def rank_alone(rank):
+        lam, alpha = absolute_ridge(problem.kernels, RIDGE), []
+        for kernel, y in zip(problem.kernels.train, problem.targets.T, strict=True):
+            U = spectrum(kernel)
+            alpha.append(U.vectors[:, :rank] @ (U.vectors[:, :rank].T @ y / (U.values[:rank] + lam)))
+        predictions = np.einsum("ctm,cm->tc", problem.kernels.cross, np.stack(alpha))
+        choice = predictions.argmax(axis=1)
+        fidelity = np.mean(choice == problem.logits.argmax(axis=1))
+        mse = np.mean((predictions - problem.logits) ** 2)
+        return Scores(float(np.mean(choice == problem.labels)), float(fidelity), float(mse))
+
+    def place(H=10, tau_v=0.9, tau_g=0.9, ridge=RIDGE):
+        arguments = (H, float(tau_v), float(tau_g), float(ridge))
+        return lambda: live.local_global_scores(*arguments, "union"), lambda: alone(*arguments)
+
+    def rank(r):
+        return lambda: live.rank_scores(r, RIDGE), lambda: rank_alone(r)
+
+    for start in place(), rank(1):
+        start[0]()
+    return [
+        slider("tau_v", 0.050, [place(tau_v=value) for value in np.linspace(0.5, 0.95, 25)]),
+        slider("tau_g", 0.050, [place(tau_g=value) for value in np.linspace(0.0, 1.0, 25)]),
+        slider("ridge", 0.050, [place(ridge=value) for value in np.geomspace(1e-8, 1.0, 25)]),
+        slider("rank", 0.050, [rank(r) for r in range(10, 500, 20)]),
+        slider("H", 0.150, [place(H=value) for value in range(2, 51, 2)]),
+    ]
+
+
+def sizes(problem: Problem) -> bool:
+    """Time a 60-point size curve against solving each size on its own."""
+    order = np.random.default_rng(0).permutation(len(problem.targets))
+    mixing, points = selection(order, len(order)), np.linspace(5, len(order), 60).astype(int)
+    lam = absolute_ridge(problem.kernels, RIDGE)
+
+    def alone():
+        found = []
+        for size in points:
+            head = mixing.head(size)
+            gram = compress(problem.kernels, problem.targets, head).gram
+            found.append((evaluate(problem, head, RIDGE), conditioning(gram, lam)))
+        return found
+
+    fast, slow, equal = [], [], True
+    for _ in range(3):
+        (quick, curve), (long, reference) = timed(lambda: size_curve(problem, mixing, points, RIDGE)), timed(alone)
+        fast.append(quick)
+        slow.append(long)
+        for i, (scores, (condition, _)) in enumerate(reference):
+            equal &= same(Scores(curve.accuracy[i], curve.fidelity[i], curve.mse[i]), scores)
+            equal &= bool(np.isclose(curve.condition[i], condition, rtol=0.02))
+    return line("size curve", fast, slow, np.inf, 3, equal)
+
+
+def grid(problem: Problem, live: Live) -> bool:
+    """Time a 4 × 10 × 10 grid against solving each cell on its own; both are given the local eigenvectors."""
+    parts = [live.decomposition(H) for H in (5, 10, 15, 20)]
+    tau_v, tau_g = np.linspace(0.5, 0.95, 10), np.linspace(0.1, 1.0, 10)
+
+    def alone():
+        cells = [(each, v, g) for each in parts for v in tau_v for g in tau_g]
+        return [evaluate(problem, local_global_of(each, float(v), float(g), "union"), RIDGE) for each, v, g in cells]
+
+    fast, slow, equal = [], [], True
+    for _ in range(2):
+        quick, found = timed(lambda: grid_of(problem, parts, tau_v, tau_g, RIDGE, "union"))
+        long, reference = timed(alone)
+        fast.append(quick)
+        slow.append(long)
+        cells = zip(found.accuracy.flat, found.fidelity.flat, found.mse.flat, strict=True)
+        equal &= all(same(Scores(*cell), scores) for cell, scores in zip(cells, reference, strict=True))
+    return line("grid", fast, slow, 5.0, 8, equal)
+
+
+if __name__ == "__main__":
+    problem = synthetic_problem()
+    live = Live(problem)
+    print("             median ms    p95 ms  limit ms  on its own  at least  scores")
+    passed = [*sliders(problem, live), sizes(problem), grid(problem, live)]
+    sys.exit(0 if all(passed) else 1)

@@ -1,0 +1,104 @@
+"""Computing runs from the dashboard: start, follow, cancel, resume; every session sees every job."""
+
+import streamlit as st
+
+from dntk_core.dashboard import cached
+from dntk_core.dashboard.jobs import Job, Jobs, Status
+from dntk_core.errors import DNTKError
+from dntk_core.pipeline import load_or_build
+from dntk_core.spec import STAGES, RunSpec
+from dntk_core.terminal import duration
+
+_POLL_SECONDS = 0.7
+
+
+@st.cache_resource
+def jobs() -> Jobs:
+    """The jobs of this server."""
+    return Jobs()
+
+
+def start(spec: RunSpec) -> None:
+    """Compute a run in the background, or go on where it was stopped."""
+    jobs().start(spec.key, spec.summary, lambda report: load_or_build(spec, report))
+    st.session_state.setdefault("followed", set()).add(spec.key)
+
+
+def available(key: str) -> bool:
+    """Whether a run is ready to open; the embedded one is computed when it is missing."""
+    try:
+        cached.run(key)
+        return True
+    except DNTKError:
+        if key == RunSpec.default().key and jobs().get(key) is None:
+            start(RunSpec.default())
+        return False
+
+
+@st.fragment(run_every=_POLL_SECONDS)
+def follow(keys: tuple[str, ...] | None = None) -> None:
+    """Show all jobs, or those under `keys`; when one ends, the page is drawn anew."""
+    shown = [job for job in jobs().all() if keys is None or job.key in keys]
+    followed = st.session_state.setdefault("followed", set())
+    ended = {job.key for job in shown if job.key in followed and not job.status().active}
+    followed |= {job.key for job in shown if job.status().active}
+    if ended:
+        followed -= ended
+        st.rerun()
+    for job in shown:
+        _card(job)
+
+
+def _card(job: Job) -> None:
+    status = job.status()
+    with st.container(border=True, gap="xsmall", key=f"job_{job.key}"):
+        st.markdown(f"**{job.title}**")
+        if status.state == "failed":
+            st.error(status.error)
+        elif status.active:
+            st.progress(_fraction(status), text=_sentence(status))
+        st.caption(_stages(status))
+        with st.container(horizontal=True):
+            _buttons(job, status)
+
+
+def _buttons(job: Job, status: Status) -> None:
+    if status.active:
+        stopping = status.state == "cancelling"
+        st.button("Cancel", key=f"cancel_{job.key}", on_click=job.cancel, disabled=stopping)
+        return
+    if status.state != "done":
+        st.button("Resume", key=f"resume_{job.key}", on_click=_resume, args=(job,), type="primary")
+    st.button("Dismiss", key=f"dismiss_{job.key}", on_click=jobs().forget, args=(job.key,))
+
+
+def _resume(job: Job) -> None:
+    jobs().start(job.key, job.title, job.work)
+
+
+def _fraction(status: Status) -> float:
+    event = status.event
+    return min(1.0, event.done / event.total) if event and event.total else 0.0
+
+
+def _sentence(status: Status) -> str:
+    """What is being done and how long it will take."""
+    if status.state == "cancelling":
+        return "Stopping after this step; what is finished stays in the cache."
+    if status.event is None:
+        return "Starting"
+    event = status.event
+    left = "" if status.remaining is None else f" · about {duration(status.remaining)} left in this stage"
+    note = f" · {event.note}" if event.note else ""
+    return f"{event.stage.capitalize()}: {event.done:,} of {event.total:,}{note}{left}"
+
+
+def _stages(status: Status) -> str:
+    """The stages in order: finished ones with their time, the current one in bold, the rest as they are."""
+    finished = dict(status.finished)
+    current = status.event.stage if status.event else ""
+    words = {name: f"✓ {name} {duration(finished[name])}" for name in finished}
+    if current not in finished:
+        words[current] = f"**{current}**"
+    steps = " → ".join(words.get(name, name) for name in STAGES)
+    return {"done": "Done. ", "cancelled": "Cancelled. ", "failed": ""}.get(status.state, "") + steps

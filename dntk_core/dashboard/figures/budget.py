@@ -1,0 +1,100 @@
+"""The terms of the paper's bounds over ridge and projected dimension."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from dntk_core.bounds import ErrorBudget
+from dntk_core.dashboard.figures.canvas import figure, log_axis
+from dntk_core.dashboard.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILION, faded
+from dntk_core.spectrum import ParameterRedundancy
+
+TERMS = (
+    ("approx", "approximation", BLUE),
+    ("bias", "bias", ORANGE),
+    ("variance", "variance", GREEN),
+)
+
+
+def over_ridge(budgets: Sequence[ErrorBudget], ridges: Sequence[float], c: int | None, ridge: float) -> go.Figure:
+    """The three error terms stacked over ridges, beside the error measured; c is a class, None their mean."""
+
+    def of(field: str) -> np.ndarray:
+        values = np.array([getattr(budget, field) for budget in budgets])
+        return values.mean(axis=1) if c is None else values[:, c]
+
+    areas = [_area(ridges, of(field), name, colour, "ridge") for field, name, colour in TERMS]
+    measured = {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "name": "measured",
+        "x": list(ridges),
+        "y": of("measured"),
+        "line": {"color": VERMILION, "width": 3},
+        "marker": {"size": 6},
+        "hovertemplate": "measured %{y:.3g} at ridge %{x:.0e}<extra></extra>",
+    }
+    x = log_axis(np.array(ridges)) | {"title": "ridge", "tickformat": ".0e"}
+    y = {"title": "root mean square error of a logit", "rangemode": "tozero"}
+    return figure([*areas, measured], height=400, shapes=[_mark(ridge)], xaxis=x, yaxis=y)
+
+
+def over_dimension(
+    terms: Sequence[ParameterRedundancy], dimensions: Sequence[int], k: int | None, measured: float | None
+) -> go.Figure:
+    """Truncation tail and projection error stacked over k; the run's own k and its measured error marked.
+
+    k, measured: None for a run without projection
+    """
+    tails = [term.tail for term in terms]
+    areas = [
+        _area(dimensions, tails, "truncation tail", PURPLE, "k"),
+        _area(dimensions, [term.jl for term in terms], "projection", BLUE, "k"),
+    ]
+    exact = {
+        "type": "scatter",
+        "mode": "lines",
+        "name": "tail, exactly",
+        "x": list(dimensions),
+        "y": [term.exact_tail for term in terms],
+        "line": {"color": PURPLE, "width": 2, "dash": "dot"},
+        "hovertemplate": "tail, exactly: %{y:.2%}<extra></extra>",
+    }
+    traces, shapes = [*areas, exact], []
+    if k is not None and measured is not None:
+        shapes.append(_mark(k))
+        traces.append(
+            {
+                "type": "scatter",
+                "mode": "markers",
+                "name": "measured",
+                "x": [k],
+                "y": [measured],
+                "marker": {"color": VERMILION, "size": 12, "symbol": "diamond", "line": {"color": "white", "width": 1}},
+                "hovertemplate": "measured at k = %{x}: %{y:.2%}<extra></extra>",
+            }
+        )
+    y = {"title": "relative error of the kernel", "tickformat": ".0%", "rangemode": "tozero"}
+    x = log_axis(np.array(dimensions)) | {"title": "projected dimension k"}
+    return figure(traces, height=400, shapes=shapes, xaxis=x, yaxis=y)
+
+
+def _area(x: Sequence[float], y: Sequence[float], name: str, colour: str, axis: str) -> dict:
+    form = ".3g" if axis == "ridge" else ".2%"
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "stackgroup": "bound",
+        "name": name,
+        "x": list(x),
+        "y": list(y),
+        "line": {"color": colour, "width": 1},
+        "fillcolor": faded(colour, 0.45),
+        "hovertemplate": f"{name} %{{y:{form}}} at {axis} = %{{x:.4g}}<extra></extra>",
+    }
+
+
+def _mark(x: float) -> dict:
+    line = {"color": GREY, "width": 1.5, "dash": "dash"}
+    return {"type": "line", "x0": x, "x1": x, "yref": "y domain", "y0": 0, "y1": 1, "line": line}

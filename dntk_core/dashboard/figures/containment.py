@@ -1,0 +1,81 @@
+"""Property (A): local variance lies in the global eigenspace."""
+
+import numpy as np
+import plotly.graph_objects as go
+
+from dntk_core.dashboard.figures.canvas import colorbar, figure, on, panels
+from dntk_core.dashboard.palette import BLUE, GREY, SEQUENTIAL, VERMILION, faded
+from dntk_core.structure import Containment
+
+
+def containment(result: Containment, rank: int) -> go.Figure:
+    """Share of local variance inside the first r global directions, above the directions each cluster uses.
+
+    Both panels share the axis of global directions; `rank` is the one looked at.
+    """
+    r = np.arange(1, result.global_rank + 1)
+    band = {"type": "scatter", "mode": "lines", "x": r, "line": {"color": BLUE, "width": 1}}
+    share = "%{y:.1%} at r = %{x}"
+    curves = [
+        band | {"name": "minimum", "y": result.minimum, "hovertemplate": f"worst cluster: {share}<extra></extra>"},
+        band
+        | {
+            "name": "maximum",
+            "y": result.maximum,
+            "fill": "tonexty",
+            "fillcolor": faded(BLUE, 0.18),
+            "hovertemplate": f"best cluster: {share}<extra></extra>",
+        },
+        band
+        | {
+            "name": "mean over clusters",
+            "y": result.mean,
+            "line": {"color": BLUE, "width": 3},
+            "hovertemplate": f"mean: {share}<extra></extra>",
+        },
+    ]
+    heat = {
+        "type": "heatmap",
+        "name": "variance share",
+        "x": r,
+        "y": [f"cluster {h + 1}" for h in range(len(result.table))],
+        "z": result.table,
+        "zmin": 0,
+        "colorscale": SEQUENTIAL,
+        "colorbar": colorbar("share", len=0.5, y=0, yanchor="bottom", tickformat=".0%"),
+        "customdata": np.repeat(result.local_ranks[:, None], len(r), axis=1),
+        "hovertemplate": "%{y} (local rank %{customdata}), direction %{x}: %{z:.2%}<extra></extra>",
+        **on(1),
+    }
+    titles = ["Local variance inside the first r global directions", "Variance of each cluster along each direction"]
+    limits = [0.5, result.global_rank + 0.5]
+    x = [
+        {"range": limits, "matches": "x2", "showticklabels": False},
+        {"range": limits, "title": "global direction r"},
+    ]
+    floor = max(0.0, float(result.minimum.min()) - 0.05)
+    y = [
+        {"title": "variance contained", "tickformat": ".0%", "range": [floor, 1.02]},
+        {"type": "category", "autorange": "reversed"},
+    ]
+    rows = min(240, 60 + 16 * len(result.table))
+    layout = panels(titles, 1, x, y, gap=(0, 0.13), heights=[210, rows])
+    layout["annotations"].append(_label(result.global_rank, "truncation rank", "right"))
+    shapes = [_mark(result.global_rank, GREY)]
+    if rank < result.global_rank:
+        layout["annotations"].append(_label(rank, "rank", "left"))
+        shapes.append(_mark(rank, VERMILION))
+    margin = {"l": 64, "t": 40}
+    return figure([*curves, heat], height=130 + 210 + rows, shapes=shapes, margin=margin, **layout)
+
+
+def _mark(rank: int, colour: str) -> dict:
+    """A vertical line at a rank, through the upper panel."""
+    line = {"color": colour, "width": 1.5, "dash": "dash"}
+    return {"type": "line", "x0": rank, "x1": rank, "yref": "y domain", "y0": 0, "y1": 1, "line": line}
+
+
+def _label(rank: int, name: str, side: str) -> dict:
+    place = {"x": rank, "y": 0.02, "yref": "y domain", "yanchor": "bottom", "xanchor": side}
+    place["xshift"] = -4 if side == "right" else 4
+    return place | {"text": f"{name} {rank}", "showarrow": False, "font": {"size": 12}}

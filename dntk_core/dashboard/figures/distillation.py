@@ -1,0 +1,199 @@
+"""Algorithm 1 at work: what it keeps, how well that predicts, what each synthetic gradient is made of."""
+
+import base64
+from collections.abc import Sequence
+from io import BytesIO
+
+import numpy as np
+import plotly.graph_objects as go
+from PIL import Image
+
+from dntk_core.dashboard.figures.canvas import empty, figure, on, panels
+from dntk_core.dashboard.palette import BLUE, FULL, GAP, GREEN, GREY, LOCAL, REMOVED, VERMILION
+from dntk_core.distill import Mixing, Origin
+from dntk_core.readout import Scores
+
+TILES = 8
+
+
+def outcome(mixing: Mixing, scores: Scores, full: Scores, network: float) -> go.Figure:
+    """How many gradients came from where, and the scores they reach beside the full kernel's.
+
+    network: the network's own test accuracy
+    """
+    s, m = mixing.matrix.shape
+    parts = [(kind, count, GREEN) for kind, count in mixing.counts.items()]
+    if mixing.counts.keys() <= {"local", "gap"}:
+        found = mixing.counts["local"], mixing.counts["gap"], mixing.removed
+        parts = list(zip(("local", "gap", "removed"), found, (LOCAL, GAP, REMOVED), strict=True))
+    counts = [
+        {
+            "type": "bar",
+            "name": kind,
+            "x": [kind],
+            "y": [count],
+            "text": [f"{count}"],
+            "textposition": "outside",
+            "cliponaxis": False,
+            "marker": {"color": colour},
+            "hovertemplate": f"{kind}: %{{y}} gradients<extra></extra>",
+        }
+        for kind, count, colour in parts
+    ]
+    rows = {
+        "Accuracy": {f"s = {s}": scores.accuracy, f"m = {m}": full.accuracy, "network": network},
+        "Fidelity": {f"s = {s}": scores.fidelity, f"m = {m}": full.fidelity},
+        "Logit MSE": {f"s = {s}": scores.mse, f"m = {m}": full.mse},
+    }
+    bars = [
+        {
+            "type": "bar",
+            "name": title,
+            "x": list(row),
+            "y": list(row.values()),
+            "text": [f"{value:.3g}" if title == "Logit MSE" else f"{value:.1%}" for value in row.values()],
+            "textposition": "outside",
+            "cliponaxis": False,
+            "marker": {"color": [BLUE, FULL, GREY][: len(row)], "opacity": [1, 1, 0.5][: len(row)]},
+            "hovertemplate": f"{title}, %{{x}}: %{{y:.4g}}<extra></extra>",
+            **on(i),
+        }
+        for i, (title, row) in enumerate(rows.items(), start=1)
+    ]
+    top = max([1, *(count for _, count, _ in parts)])
+    worst = max(scores.mse, full.mse)
+    x = [{"type": "category", "showgrid": False}] * 4
+    y = [{"range": [0, 1.18 * limit or 1], "nticks": 4} for limit in (top, 1, 1, worst)]
+    y[1] |= {"tickformat": ".0%"}
+    y[2] |= {"tickformat": ".0%"}
+    titles = [f"Gradients: {s} of {m} ({m / max(s, 1):.3g}×)", *rows]
+    layout = panels(titles, 4, x, y, gap=(0.06, 0))
+    margin = {"l": 40, "t": 30, "b": 28}
+    return figure(counts + bars, height=240, showlegend=False, bargap=0.35, margin=margin, **layout)
+
+
+def gallery(
+    mixing: Mixing,
+    targets: np.ndarray,
+    images: np.ndarray,
+    labels: np.ndarray,
+    class_names: Sequence[str],
+    first: int,
+    count: int,
+) -> go.Figure:
+    """Rows first … first + count of a mixing: the inputs that weigh most, with signs, and the soft label.
+
+    targets: (m, C), images: (m, channels, height, width) in [0, 1], labels: (m,)
+    """
+    shown = range(first, min(first + count, mixing.size))
+    if not len(shown):
+        return empty("No gradient is left at these settings.")
+    A = mixing.matrix[shown.start : shown.stop]
+    heavy = np.argsort(-np.abs(A), axis=1, kind="stable")[:, :TILES]
+    weights = np.take_along_axis(A, heavy, axis=1)
+    soft = A @ targets
+    lines, tiles = np.indices(heavy.shape)
+    said = {
+        "type": "scatter",
+        "name": "weight",
+        "mode": "markers+text",
+        "x": tiles.ravel(),
+        "y": lines.ravel() + 0.45,
+        "text": [f"{w:+.2f}" if w else "" for w in weights.ravel()],
+        "textposition": "middle center",
+        "textfont": {"size": 11},
+        "marker": {"size": 1, "opacity": 0},
+        "hoverinfo": "skip",
+    }
+    touch = {
+        "type": "scatter",
+        "name": "weight",
+        "mode": "markers",
+        "x": tiles.ravel(),
+        "y": lines.ravel(),
+        "customdata": [
+            [int(i), class_names[labels[i]], float(w)] for i, w in zip(heavy.ravel(), weights.ravel(), strict=True)
+        ],
+        "marker": {"size": 40, "opacity": 0, "symbol": "square"},
+        "hovertemplate": "input %{customdata[0]} (%{customdata[1]}): weight %{customdata[2]:+.4f}<extra></extra>",
+    }
+    picture = {
+        "source": _sheet(images, heavy, weights),
+        "xref": "x", "yref": "y", "x": -0.5, "y": -0.5, "sizex": heavy.shape[1], "sizey": len(shown),
+        "xanchor": "left", "yanchor": "top", "sizing": "stretch", "layer": "below",
+    }  # fmt: skip
+    ticks = {"tickmode": "array", "tickvals": list(range(len(shown)))}
+    names = [_named(i, mixing.origin[i]) for i in shown]
+    range_ = {"range": [len(shown) - 0.4, -0.55], "showgrid": False, "zeroline": False}
+    classes = {"tickmode": "array", "tickvals": list(range(len(class_names))), "ticktext": _short(class_names)}
+    x = [{"visible": False, "range": [-0.5, heavy.shape[1] - 0.5]}, classes | {"showgrid": False, "zeroline": False}]
+    y = [range_ | ticks | {"ticktext": names}, range_ | {"matches": "y", "visible": False}]
+    titles = ["Inputs that weigh most, with their weights", "Soft label"]
+    layout = panels(titles, 2, x, y, gap=(0.03, 0), widths=[2, 1])
+    return figure(
+        [touch, said, _soft_labels(soft, class_names)],
+        height=56 + 76 * len(shown),
+        images=[picture],
+        showlegend=False,
+        margin={"l": 96, "t": 30, "b": 28},
+        **layout,
+    )
+
+
+def _soft_labels(soft: np.ndarray, class_names: Sequence[str]) -> dict:
+    """One bar per row and class around each row's own zero line, each row scaled to its largest entry."""
+    scale = np.maximum(np.abs(soft).max(axis=1, keepdims=True), np.finfo(float).tiny)
+    rows, classes = np.indices(soft.shape)
+    return {
+        "type": "bar",
+        "name": "soft label",
+        "x": classes.ravel(),
+        # The axis points down.
+        "y": -0.42 * (soft / scale).ravel(),
+        "base": rows.ravel(),
+        "customdata": [[class_names[c], float(soft[i, c])] for i, c in zip(rows.ravel(), classes.ravel(), strict=True)],
+        "hovertemplate": "%{customdata[0]}: %{customdata[1]:+.3g}<extra></extra>",
+        "marker": {"color": np.where(soft.ravel() > 0, BLUE, VERMILION).tolist()},
+        **on(1),
+    }
+
+
+def _named(place: int, origin: Origin) -> str:
+    """What a row is, in two short lines."""
+    what = {
+        "local": f"cluster {(origin.cluster or 0) + 1}, no. {origin.index + 1}",
+        "centroid": f"cluster {(origin.cluster or 0) + 1}",
+        "selected": f"input {origin.index}",
+        "optimal": f"row {origin.index + 1}",
+    }
+    return f"<b>{place + 1}</b> {origin.kind}<br>{what.get(origin.kind, f'direction {origin.index + 1}')}"
+
+
+def _short(names: Sequence[str], limit: int = 6) -> list[str]:
+    return [name if len(name) <= limit else name[: limit - 1] + "…" for name in names]
+
+
+def _sheet(images: np.ndarray, heavy: np.ndarray, weights: np.ndarray) -> str:
+    """One picture of all tiles, framed by the colour of their sign, as a data address."""
+    rows, columns = heavy.shape
+    height, width = images.shape[2:]
+    # Room between tiles and, below each, for its weight; small images are enlarged to keep that room in proportion.
+    grow = max(1, 48 // max(height, width))
+    side_y, side_x = height * grow, width * grow
+    pad, below = max(2, side_x // 8), max(4, side_y // 3)
+    sheet = np.zeros((rows * (side_y + pad + below), columns * (side_x + 2 * pad), 4), np.uint8)
+    frame = max(1, side_x // 24)
+    for i in range(rows):
+        for j in range(columns):
+            if weights[i, j] == 0:
+                continue
+            tile = np.kron(np.clip(images[heavy[i, j]], 0, 1), np.ones((1, grow, grow))).transpose(1, 2, 0)
+            tile = np.broadcast_to(tile, (side_y, side_x, 3))
+            top, left = i * (side_y + pad + below) + pad, j * (side_x + 2 * pad) + pad
+            sign = BLUE if weights[i, j] > 0 else VERMILION
+            edge = [int(sign[k : k + 2], 16) for k in (1, 3, 5)]
+            sheet[top - frame : top + side_y + frame, left - frame : left + side_x + frame] = [*edge, 255]
+            sheet[top : top + side_y, left : left + side_x, :3] = (255 * tile).round()
+    buffer = BytesIO()
+    Image.fromarray(sheet).save(buffer, "PNG", compress_level=1)
+    return f"data:image/png;base64,{base64.b64encode(buffer.getvalue()).decode()}"

@@ -1,0 +1,153 @@
+"""Grid search of Algorithm 1: every setting at a glance, and which of them no other beats."""
+
+import numpy as np
+import plotly.graph_objects as go
+
+from dntk_core.dashboard.figures.canvas import colorbar, figure, log_axis, on, panels
+from dntk_core.dashboard.palette import GAP, LOCAL, SEQUENTIAL, VERMILION, faded, series
+from dntk_core.grid import Grid
+
+TITLES = {"accuracy": "accuracy", "fidelity": "fidelity", "mse": "logit MSE"}
+SYMBOLS = ("circle", "diamond", "square", "triangle-up", "cross", "x", "star")
+COLUMNS, PAIR = 4, 2
+HOVER = "<br>".join(
+    [
+        "H = %{customdata[0]}, τ<sub>v</sub> = %{customdata[1]:g}, τ<sub>g</sub> = %{customdata[2]:g}",
+        "s = %{customdata[3]}: %{customdata[4]} local + %{customdata[5]} gap, %{customdata[6]} removed",
+        "accuracy %{customdata[7]:.1%}, fidelity %{customdata[8]:.1%}, MSE %{customdata[9]:.3g}",
+        "<i>click to set the sliders</i><extra></extra>",
+    ]
+)
+
+
+def heatmaps(grid: Grid, metric: str, here: tuple[int, float, float]) -> go.Figure:
+    """One (τ_v, τ_g) heatmap per H, Pareto settings boxed; `here` is where the sliders stand.
+
+    A point's customdata starts with H, τ_v, τ_g, so that a click can apply it.
+    """
+    values, table, best = getattr(grid, metric), _table(grid), grid.pareto(metric)
+    traces = [
+        {
+            "type": "heatmap",
+            "name": f"H = {H}",
+            "z": values[i],
+            "coloraxis": "coloraxis",
+            "xgap": 1,
+            "ygap": 1,
+            "customdata": table[i],
+            "hovertemplate": HOVER,
+            **on(i),
+        }
+        for i, H in enumerate(grid.H)
+    ]
+    boxes = [_box(i, v, g, 0.46, 2.5, VERMILION) for i, v, g in np.argwhere(best)]
+    x = [_ticks(grid.tau_g) | {"title": "τ<sub>g</sub>", "showgrid": False, "zeroline": False} for _ in grid.H]
+    y = [_ticks(grid.tau_v) | {"title": "τ<sub>v</sub>" if i % COLUMNS == 0 else "", "showgrid": False,
+                               "zeroline": False, "showticklabels": i % COLUMNS == 0}
+         for i in range(len(grid.H))]  # fmt: skip
+    rows = -(-len(grid.H) // COLUMNS)
+    layout = panels([f"H = {H}" for H in grid.H], min(COLUMNS, len(grid.H)), x, y, gap=(0.03, 0.3 / rows))
+    stand = _here(grid, here)
+    if stand:
+        i, v, g = stand
+        cross = {"x": g, "y": v, "xref": on(i)["xaxis"], "yref": on(i)["yaxis"], "text": "<b>×</b>", "showarrow": False}
+        layout["annotations"].append(cross | {"font": {"size": 20, "color": VERMILION}})
+    percent = {} if metric == "mse" else {"tickformat": ".0%"}
+    axis = {"colorscale": SEQUENTIAL, "reversescale": metric == "mse", "colorbar": colorbar(TITLES[metric], **percent)}
+    return figure(traces, height=40 + 270 * rows, shapes=boxes, coloraxis=axis, margin={"l": 52}, **layout)
+
+
+def counts(grid: Grid, metric: str) -> go.Figure:
+    """Local and gap gradients of every setting, stacked, per H; Pareto settings in full colour."""
+    table, best = _table(grid), grid.pareto(metric)
+    b, g = len(grid.tau_v), len(grid.tau_g)
+    traces = [
+        {
+            "type": "bar",
+            "name": kind,
+            "legendgroup": kind,
+            "showlegend": i == 0,
+            "x": np.arange(b * g),
+            "y": getattr(grid, kind)[i].ravel(),
+            "marker": {"color": [colour if on_front else faded(colour, 0.45) for on_front in best[i].ravel()]},
+            "customdata": table[i].reshape(b * g, -1),
+            "hovertemplate": HOVER,
+            **on(i),
+        }
+        for i in range(len(grid.H))
+        for kind, colour in (("local", LOCAL), ("gap", GAP))
+    ]
+    ticks = _ticks(grid.tau_v)
+    ticks["tickvals"] = [g * (v + 0.5) - 0.5 for v in ticks["tickvals"]]
+    below = len(grid.H) - PAIR
+    x = [ticks | {"title": "τ<sub>v</sub>, within it τ<sub>g</sub>" if i >= below else "", "showgrid": False}
+         for i in range(len(grid.H))]  # fmt: skip
+    top = 1.04 * max(1, int(grid.s.max()))
+    y = [{"title": "gradients s" if i % PAIR == 0 else "", "range": [0, top], "showticklabels": i % PAIR == 0}
+         for i in range(len(grid.H))]  # fmt: skip
+    layout = panels([f"H = {H}" for H in grid.H], min(PAIR, len(grid.H)), x, y, gap=(0.04, 0.16))
+    return figure(traces, height=400, barmode="stack", bargap=0, margin={"l": 52}, **layout)
+
+
+def frontier(grid: Grid, metric: str, here: tuple[int, float, float]) -> go.Figure:
+    """Every setting by its number of gradients and its score, with the Pareto frontier drawn through the best."""
+    values, table, best = getattr(grid, metric), _table(grid), grid.pareto(metric)
+    dots = [
+        {
+            "type": "scatter",
+            "mode": "markers",
+            "name": f"H = {H}",
+            "x": grid.s[i].ravel(),
+            "y": values[i].ravel(),
+            "marker": {"color": series(i), "symbol": SYMBOLS[i % len(SYMBOLS)], "size": 7, "opacity": 0.55},
+            "customdata": table[i].reshape(-1, table.shape[-1]),
+            "hovertemplate": HOVER,
+        }
+        for i, H in enumerate(grid.H)
+    ]
+    s, value, cells = grid.s[best], values[best], table[best]
+    order = np.argsort(s, kind="stable")
+    line = {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "name": "Pareto frontier",
+        "x": s[order],
+        "y": value[order],
+        "line": {"color": VERMILION, "width": 2, "shape": "hv"},
+        "marker": {"size": 11, "symbol": "circle-open", "line": {"width": 2}},
+        "customdata": cells[order],
+        "hovertemplate": HOVER,
+    }
+    stand = _here(grid, here)
+    if stand:
+        star = {"color": VERMILION, "size": 13, "symbol": "x-thin", "line": {"width": 3, "color": VERMILION}}
+        at = {"x": [grid.s[stand]], "y": [values[stand]], "hoverinfo": "skip"}
+        dots.append({"type": "scatter", "mode": "markers", "name": "sliders", "marker": star} | at)
+    y = {"title": TITLES[metric]} | (log_axis(values) if metric == "mse" else {"tickformat": ".1%"})
+    return figure([*dots, line], height=400, xaxis=log_axis(grid.s) | {"title": "gradients s"}, yaxis=y)
+
+
+def _table(grid: Grid) -> np.ndarray:
+    """Every setting in full: H, τ_v, τ_g, s, local, gap, removed, accuracy, fidelity, mse, (a, b, g, 10)."""
+    axes = np.meshgrid(grid.H, grid.tau_v, grid.tau_g, indexing="ij")
+    scores = (grid.accuracy, grid.fidelity, grid.mse)
+    return np.stack([*axes, grid.s, grid.local, grid.gap, grid.removed, *scores], axis=-1).astype(float)
+
+
+def _here(grid: Grid, here: tuple[int, float, float]) -> tuple[int, ...] | None:
+    """The cell at which the sliders stand, if it is one of the grid's."""
+    axes = zip((grid.H, grid.tau_v, grid.tau_g), here, strict=True)
+    places = [np.flatnonzero(np.isclose(axis, value)) for axis, value in axes]
+    return tuple(int(place[0]) for place in places) if all(len(place) for place in places) else None
+
+
+def _ticks(values: np.ndarray) -> dict:
+    step = -(-len(values) // 5)
+    places = list(range(0, len(values), step))
+    return {"tickmode": "array", "tickvals": places, "ticktext": [f"{values[i]:g}" for i in places]}
+
+
+def _box(panel: int, row: int, column: int, half: float, width: float, colour: str) -> dict:
+    ends = {"x0": column - half, "x1": column + half, "y0": row - half, "y1": row + half}
+    axes = {"xref": on(panel)["xaxis"], "yref": on(panel)["yaxis"]}
+    return {"type": "rect", "line": {"color": colour, "width": width}} | ends | axes

@@ -1,0 +1,144 @@
+"""Spectra of the class kernels, what is read off them, and the kernel itself."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import plotly.graph_objects as go
+
+from dntk_core.dashboard.figures.canvas import colorbar, figure, on, panels, thin
+from dntk_core.dashboard.palette import SEQUENTIAL, faded, series
+from dntk_core.spectrum import data_redundancy, effective_dimension, truncation_rank
+
+DASHES = ("solid", "dot", "dash")
+CELLS = 160
+
+
+def spectra(values: Mapping[str, np.ndarray], epsilon: float, chosen: str) -> go.Figure:
+    """All spectra on a log scale, truncation ranks marked, the chosen kernel in front.
+
+    values: eigenvalues (m,), descending, by kernel name
+    """
+    names = sorted(values, key=lambda name: name == chosen)
+    lines = [_line(name, values[name], colour(values, name), name == chosen) for name in names]
+    ranks = {name: truncation_rank(values[name], epsilon) for name in names}
+    marks = {
+        "type": "scatter",
+        "mode": "markers",
+        "name": f"truncation rank at ε = {epsilon:g}",
+        "x": [ranks[name] for name in names],
+        "y": [max(values[name][ranks[name] - 1], np.finfo(float).tiny) for name in names],
+        "text": names,
+        "hovertemplate": "%{text}: truncation rank %{x}<extra></extra>",
+        "marker": {
+            "color": [colour(values, name)["color"] for name in names],
+            "size": [11 if name == chosen else 8 for name in names],
+            "symbol": "diamond",
+            "line": {"width": 1, "color": "white"},
+        },
+    }
+    return figure(
+        [*lines, marks],
+        height=380,
+        showlegend=False,
+        margin={"l": 64, "r": 12, "t": 8, "b": 44},
+        xaxis={"title": "index i"},
+        yaxis={"title": "singular value λ<sub>i</sub>", "dtick": 1, "type": "log", "tickformat": "~g"},
+    )
+
+
+def summary(values: Mapping[str, np.ndarray], epsilon: float, lam: float, chosen: str) -> go.Figure:
+    """Truncation rank, redundancy and effective dimension of every kernel, in the colours of its spectrum."""
+    names = list(values)
+    measures = {
+        f"Truncation rank r (ε = {epsilon:g})": [truncation_rank(values[name], epsilon) for name in names],
+        "Data redundancy m / r": [data_redundancy(values[name], epsilon) for name in names],
+        f"Effective dimension d(λ = {lam:.2g})": [effective_dimension(values[name], lam) for name in names],
+    }
+    bars = [
+        {
+            "type": "bar",
+            "orientation": "h",
+            "name": title,
+            "x": numbers,
+            "y": names,
+            "text": [f"{number:.3g}" for number in numbers],
+            "textposition": "outside",
+            "cliponaxis": False,
+            "hovertemplate": "%{y}: %{x:.4g}<extra></extra>",
+            "marker": {"color": [faded(colour(values, name)["color"], 1 if name == chosen else 0.6) for name in names]},
+            **on(i),
+        }
+        for i, (title, numbers) in enumerate(measures.items())
+    ]
+    x = [{"range": [0, 1.15 * max(numbers)], "nticks": 5} for numbers in measures.values()]
+    y = [{"type": "category", "autorange": "reversed", "showticklabels": i == 0, "showgrid": False} for i in range(3)]
+    return figure(
+        bars,
+        height=96 + 21 * len(names),
+        showlegend=False,
+        bargap=0.18,
+        margin={"r": 24, "b": 28},
+        **panels(list(measures), 3, x, y, gap=(0.04, 0)),
+    )
+
+
+def kernel_picture(kernel: np.ndarray, labels: np.ndarray) -> go.Figure:
+    """The kernel (m, m) as cosines, inputs sorted by cluster labels (m,); large ones as means over blocks."""
+    order = np.argsort(labels, kind="stable")
+    norms = np.sqrt(np.clip(np.diag(kernel), np.finfo(float).tiny, None))
+    cosines = (kernel / norms[:, None] / norms)[np.ix_(order, order)]
+    starts = np.unique(np.linspace(0, len(labels), min(len(labels), CELLS), endpoint=False).astype(int))
+    widths = np.diff(np.append(starts, len(labels)))
+    blocks = np.add.reduceat(np.add.reduceat(cosines, starts, axis=0), starts, axis=1) / np.outer(widths, widths)
+    middle = starts + (widths - 1) / 2
+    heat = {
+        "type": "heatmap",
+        "x": middle,
+        "y": middle,
+        "z": blocks.astype(np.float32),
+        "colorscale": SEQUENTIAL,
+        "colorbar": colorbar("cosine", len=0.85, y=1, yanchor="top"),
+        "hovertemplate": "inputs %{x:.0f}, %{y:.0f} in cluster order: %{z:.3f}<extra></extra>",
+    }
+    edges = np.cumsum(np.bincount(labels))[:-1] - 0.5
+    ends = [-0.5, len(labels) - 0.5]
+    cuts = {
+        "type": "scatter",
+        "mode": "lines",
+        # A gap after each line; None ends a stretch.
+        "x": [v for e in edges for v in (e, e, None, *ends, None)],
+        "y": [v for e in edges for v in (*ends, None, e, e, None)],
+        "line": {"color": "rgba(255,255,255,0.8)", "width": 1},
+        "hoverinfo": "skip",
+    }
+    plain = {"constraintoward": "top", "showgrid": False, "zeroline": False, "constrain": "domain", "range": ends}
+    return figure(
+        [heat, cuts],
+        height=380,
+        showlegend=False,
+        margin={"l": 48, "r": 8, "t": 8, "b": 44},
+        xaxis=plain | {"title": "input, by cluster"},
+        yaxis=plain | {"title": "input, by cluster", "range": ends[::-1], "scaleanchor": "x"},
+    )
+
+
+def colour(values: Mapping[str, np.ndarray], name: str) -> dict:
+    """Colour and dash of a kernel: the same for its line, its mark and its bar."""
+    place = list(values).index(name)
+    return {"color": series(place), "dash": DASHES[place // 7 % len(DASHES)]}
+
+
+def _line(name: str, values: np.ndarray, style: dict, chosen: bool) -> dict:
+    # Below this an eigenvalue is rounding, and a log axis has no zero.
+    kept = max(1, int(np.sum(values > 1e-13 * max(values[0], np.finfo(float).tiny))))
+    places = thin(kept)
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": name,
+        "x": places + 1,
+        "y": np.maximum(values[places], np.finfo(float).tiny),
+        "line": style | {"width": 3 if chosen else 1.5},
+        "opacity": 1 if chosen else 0.65,
+        "hovertemplate": f"{name}: λ<sub>%{{x}}</sub> = %{{y:.3g}}<extra></extra>",
+    }

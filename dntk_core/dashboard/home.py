@@ -1,0 +1,77 @@
+"""What Home shows: the open run, the form for a new one, the runs in the cache."""
+
+from datetime import datetime
+
+import streamlit as st
+
+from dntk_core.dashboard import cached, computations
+from dntk_core.dashboard.page import open_run
+from dntk_core.dashboard.spec_form import spec_form
+from dntk_core.errors import DNTKError
+from dntk_core.index import RunInfo
+from dntk_core.pipeline import Run, delete_run, runs
+from dntk_core.spec import RunSpec
+from dntk_core.terminal import duration, size
+
+
+def summary(run: Run) -> None:
+    """The numbers that describe a run, in one row."""
+    facts = {
+        "Parameters P": f"{run.parameters:,}",
+        "Kernel inputs m": f"{len(run.targets):,}",
+        "Test inputs t": f"{len(run.test_labels):,}",
+        "Projected to k": f"{run.features.shape[2]:,}",
+        "Classes C": f"{len(run.class_names)}",
+        "Network accuracy": f"{run.test_accuracy:.3f}",
+        "Kernel error": f"{run.projection_error['measured']:.1%}",
+        "Computed in": duration(sum(run.seconds.values())),
+    }
+    with st.container(horizontal=True, gap="large"):
+        for label, value in facts.items():
+            st.metric(label, value, width="content")
+
+
+def new_run(start: RunSpec) -> None:
+    """A form that computes another run."""
+    try:
+        spec = spec_form(start)
+    except DNTKError as error:
+        st.error(str(error))
+        return
+    if spec is not None:
+        computations.start(spec)
+        st.rerun()
+
+
+def cached_runs(link: dict[str, str]) -> None:
+    """Every run in the cache, to open, compare, resume or delete; `link` is the link to the open one."""
+    for info in runs():
+        is_open = info.key == link["run"]
+        with st.container(horizontal=True, vertical_alignment="center", key=f"run_{info.key}"):
+            _describe(info, is_open)
+            if info.finished and not is_open:
+                st.button("Open", key=f"open_{info.key}", on_click=open_run, args=(info.key,))
+                st.page_link("pages/9_Compare.py", label="Compare", query_params={**link, "other": info.key})
+            if not info.finished:
+                st.button("Resume", key=f"continue_{info.key}", on_click=computations.start, args=(info.spec,))
+            _delete_button(info)
+
+
+def _describe(info: RunInfo, is_open: bool) -> None:
+    day = datetime.fromtimestamp(info.created).strftime("%Y-%m-%d %H:%M")
+    state = " · **open**" if is_open else "" if info.finished else " · not finished"
+    st.markdown(f"{info.spec.summary}{state}  \n:small[:gray[{info.key} · {size(info.bytes)} · {day}]]", width="stretch")
+
+
+def _delete_button(info: RunInfo) -> None:
+    job = computations.jobs().get(info.key)
+    busy = job is not None and job.status().active
+    with st.popover("Delete", disabled=busy, key=f"delete_{info.key}"):
+        st.markdown("Computing this run again takes as long as it did.")
+        st.button(f"Delete {size(info.bytes)}", key=f"really_{info.key}", on_click=_delete, args=(info.key,))
+
+
+def _delete(key: str) -> None:
+    delete_run(key)
+    cached.forget(key)
+    computations.jobs().forget(key)

@@ -1,0 +1,20 @@
+"""Links between pages that carry the view along: a page switch is one entry in the browser's history."""
+
+from pathlib import Path
+
+import streamlit as st
+
+ROOT = Path(__file__).parents[2]
+
+
+def pages() -> list[tuple[str, str]]:
+    """(file, label) of every page in order of its number: pages/3_Gap_coverage.py is "Gap coverage"."""
+    numbered = sorted((int(path.stem.split("_")[0]), path) for path in (ROOT / "pages").glob("[0-9]*_*.py"))
+    others = [(f"pages/{path.name}", path.stem.split("_", 1)[1].replace("_", " ")) for _, path in numbered]
+    return [("app.py", "Home"), *others]
+
+
+def links(parameters: dict[str, str]) -> None:
+    """Draw a link to every page."""
+    for file, label in pages():
+        st.page_link(file, label=label, query_params=parameters, width="stretch")

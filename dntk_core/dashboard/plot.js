@@ -1,0 +1,118 @@
+// Draw a Plotly figure and update it in place: zoom, hover and page position survive a change of data.
+
+let library = null;
+
+function loadPlotly(url) {
+  library ??= new Promise((resolve, reject) => {
+    const script = document.createElement("script");
+    script.src = url;
+    script.onload = () => resolve(window.Plotly);
+    script.onerror = () => { library = null; reject(new Error("plotly.js did not load")); };
+    document.head.appendChild(script);
+  });
+  return library;
+}
+
+// Colours come from the page's theme; a figure sets only what carries meaning.
+function themed(layout, style) {
+  const read = (name) => style.getPropertyValue(name).trim();
+  const text = read("--st-text-color"), line = read("--st-border-color"), ground = read("--st-background-color");
+  const axis = { gridcolor: line, linecolor: line, zerolinecolor: line, tickcolor: line, automargin: true };
+  const result = {
+    ...layout,
+    paper_bgcolor: "rgba(0,0,0,0)",
+    plot_bgcolor: "rgba(0,0,0,0)",
+    font: { family: read("--st-font"), size: 12, ...layout.font, color: text },
+    hoverlabel: { bgcolor: ground, bordercolor: line, font: { color: text }, ...layout.hoverlabel },
+    modebar: { bgcolor: "rgba(0,0,0,0)", color: line, activecolor: text, ...layout.modebar },
+  };
+  for (const name of ["xaxis", "yaxis", ...Object.keys(layout).filter((key) => /^[xy]axis\d+$/.test(key))]) {
+    result[name] = { ...axis, ...layout[name] };
+  }
+  return { layout: result, ground };
+}
+
+function savePicture(gd, format) {
+  const figure = { data: gd.data, layout: { ...gd.layout, paper_bgcolor: gd.dntk.ground } };
+  const size = { width: gd.clientWidth, height: gd.clientHeight, scale: format === "png" ? 2 : 1 };
+  return window.Plotly.downloadImage(figure, { format, filename: gd.dntk.name, ...size });
+}
+
+// One row per point. Columns are named after axis and colour bar titles; what hover skips is decoration.
+function table(gd) {
+  const plain = (title, fallback) => (title?.text ?? "").replace(/<[^>]*>/g, "") || fallback;
+  const axis = (trace, letter) => gd._fullLayout[`${letter}axis${(trace[`${letter}axis`] ?? letter).slice(1)}`];
+  const rows = [];
+  for (const trace of gd._fullData) {
+    if (trace.hoverinfo === "skip" || trace.visible !== true) continue;
+    const x = plain(axis(trace, "x")?.title, "x"), y = plain(axis(trace, "y")?.title, "y");
+    const row = (i, j, more) => rows.push({ series: trace.name, [x]: trace.x?.[i] ?? i, [y]: trace.y?.[j] ?? j, ...more });
+    if (trace.z) {
+      const value = plain((trace.colorbar ?? gd._fullLayout.coloraxis?.colorbar)?.title, "value");
+      Array.from(trace.z, (line, j) => Array.from(line, (z, i) => row(i, j, { [value]: z })));
+    } else {
+      Array.from(trace.y ?? trace.x ?? [], (_, i) => row(i, i, {}));
+    }
+  }
+  return rows;
+}
+
+function saveTable(gd) {
+  const rows = table(gd);
+  const columns = [...new Set(rows.flatMap(Object.keys))];
+  const cell = (value) => (/[",\n]/.test(value ?? "") ? `"${String(value).replaceAll('"', '""')}"` : value ?? "");
+  const lines = [columns, ...rows.map((row) => columns.map((column) => row[column]))];
+  const text = lines.map((line) => line.map(cell).join(",")).join("\n") + "\n";
+  const anchor = document.createElement("a");
+  anchor.href = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
+  anchor.download = `${gd.dntk.name}.csv`;
+  anchor.click();
+  URL.revokeObjectURL(anchor.href);
+}
+
+const CONFIG = {
+  displaylogo: false,
+  responsive: true,
+  modeBarButtonsToRemove: ["toImage", "lasso2d", "select2d", "autoScale2d"],
+};
+
+function listen(gd) {
+  gd.on("plotly_click", ({ points }) => {
+    const { x, y, customdata, curveNumber, pointNumber } = points[0];
+    gd.dntk.onClick({ x, y, customdata: customdata ?? null, curve: curveNumber, point: pointNumber });
+  });
+  gd.on("plotly_hover", ({ event }) => { gd.dntk.pointer = event; });
+  gd.on("plotly_unhover", () => { gd.dntk.pointer = null; });
+}
+
+async function draw(gd, { plotly, figure, alt, name }, onClick) {
+  gd.setAttribute("aria-label", alt);
+  gd.style.height = `${figure.layout.height}px`;
+  const Plotly = await loadPlotly(plotly);
+  if (!gd.isConnected) return;
+  const first = !gd.dntk;
+  const { layout, ground } = themed(figure.layout, getComputedStyle(gd));
+  gd.dntk = { ...gd.dntk, name, ground, onClick };
+  await Plotly.react(gd, figure.data, { uirevision: "keep", ...layout }, CONFIG);
+  if (first) listen(gd);
+  if (gd.dntk.pointer) Plotly.Fx.hover(gd, gd.dntk.pointer);
+  gd.dataset.drawn = String(Number(gd.dataset.drawn ?? 0) + 1);
+}
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  const gd = parentElement.querySelector(".dntk-plot");
+  for (const button of parentElement.querySelectorAll("button[data-format]")) {
+    const format = button.dataset.format;
+    button.onclick = () => (format === "csv" ? saveTable(gd) : savePicture(gd, format));
+  }
+  const text = new TextDecoder().decode(data);
+  // Also called when the theme changes, and when the page runs again with the same figure.
+  const ground = getComputedStyle(gd).getPropertyValue("--st-background-color");
+  if (gd.dntkText === text && gd.dntkGround === ground) return;
+  gd.dntkText = text;
+  gd.dntkGround = ground;
+  draw(gd, JSON.parse(text), (point) => setTriggerValue("click", point)).catch((error) => {
+    gd.textContent = `This figure could not be drawn: ${error.message}. Reload the page.`;
+  });
+  return () => window.Plotly?.purge(gd);
+}

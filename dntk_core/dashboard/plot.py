@@ -1,0 +1,64 @@
+"""A figure that is updated in place: a small component around the installed plotly.js."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import plotly
+import plotly.graph_objects as go
+import streamlit as st
+from streamlit.components.v1 import declare_component
+from streamlit.components.v2 import component
+
+_HTML = """
+<div class="dntk-plot" role="img"></div>
+<div class="dntk-save">
+  <button data-format="svg" title="Download the picture as SVG">SVG</button>
+  <button data-format="png" title="Download the picture as PNG">PNG</button>
+  <button data-format="csv" title="Download the data as CSV">CSV</button>
+</div>
+"""
+_CSS = """
+.dntk-plot { width: 100%; }
+.dntk-save { display: flex; justify-content: flex-end; height: 24px; }
+.dntk-save button {
+  background: none; border: none; border-radius: 4px; cursor: pointer; padding: 2px 8px;
+  color: var(--st-text-color); opacity: 0.65; font: 12px var(--st-font);
+}
+.dntk-save button:hover, .dntk-save button:focus-visible {
+  opacity: 1; background: var(--st-secondary-background-color);
+}
+"""
+_SAVE_HEIGHT = 24
+
+_render = component(
+    "dntk_plot",
+    html=_HTML,
+    css=_CSS,
+    js=Path(__file__).with_name("plot.js").read_text(encoding="utf-8"),
+    isolate_styles=False,
+)
+
+
+def plot(figure: go.Figure, *, key: str, alt: str, on_click: Callable[[dict], None] | None = None) -> None:
+    """Draw `figure`, or update the one already drawn under `key`; a click calls `on_click` with the point."""
+
+    def clicked() -> None:
+        on_click(st.session_state[key]["click"])
+
+    listeners = {"on_click_change": clicked} if on_click else {}
+    _render(key=key, data=payload(figure, alt=alt, name=key), height=figure.layout.height + _SAVE_HEIGHT, **listeners)
+
+
+def payload(figure: go.Figure, *, alt: str, name: str) -> bytes:
+    """What the browser gets, as JSON: the figure, its text for screen readers, its file name, where plotly.js is."""
+    head = json.dumps({"plotly": _library(), "alt": alt, "name": name})
+    return f'{head[:-1]}, "figure": {figure.to_json(validate=False)}}}'.encode()
+
+
+@st.cache_resource
+def _library() -> str:
+    """Let the server hand out the installed plotly.js and return its address: no internet is needed."""
+    declare_component("plotly", path=Path(plotly.__file__).parent / "package_data")
+    base = st.get_option("server.baseUrlPath").strip("/")
+    return f"{'/' + base if base else ''}/component/{__name__}.plotly/plotly.min.js"

@@ -1,0 +1,61 @@
+"""Gradient distillation: what Algorithm 1 keeps and what its gradients are made of."""
+
+import numpy as np
+
+from dntk_core.dashboard.figures import distillation as figures
+from dntk_core.dashboard.mixing import current_mixing
+from dntk_core.dashboard.page import Page
+from dntk_core.dashboard.panel import Panel
+from dntk_core.distill import METHODS
+
+ROWS = 6
+OUTCOME = r"""
+**Algorithm 1** on $\bar K=\frac1C\sum_cK^c$: cut the inputs into $H$ clusters; keep each cluster's leading local
+eigenvectors up to a share $\tau_v$ of its variance (*local*); add the global eigenvectors $u_j$, $j\le r_g$, with
+coverage $c_j<\tau_g$ (*gap*); orthogonalise in that order and drop what depends on earlier rows (*removed*). The rows
+form $A\in\mathbb R^{s\times m}$: gradients $\hat\Phi=A\Phi$, targets $\hat Y=AY$, readout
+
+$$f^c(x_*)=k^c_*A^\top(AK^cA^\top+\lambda I)^{-1}Ay_c.$$
+
+**Accuracy** is against labels, **fidelity** is agreement with the network's own choice, **MSE** is over logits. Another
+method in the sidebar is given as many gradients as Algorithm 1 makes at these settings.
+"""
+GALLERY = r"""
+Row $i$ of $A$ makes the gradient $\hat\varphi_i=\sum_jA_{ij}\varphi_j$. Shown are the inputs $j$ with the largest
+$|A_{ij}|$, framed by sign: blue adds, orange subtracts. Its soft label is $\hat y_i=\sum_jA_{ij}y_j$, one bar per
+class, each row scaled to its largest bar.
+"""
+
+
+def panels(here: Page, page: int = 1) -> tuple[Panel, Panel]:
+    """The outcome, and the synthetic gradients of one page of them."""
+    live, view, run = here.live, here.view, here.run
+    mixing = current_mixing(live, view)
+    scores, full = live.scores(mixing, view.ridge), live.scores(None, view.ridge)
+    network = float(np.mean(live.problem.logits.argmax(axis=1) == live.problem.labels))
+    method = METHODS[view.method]
+    looks = " It looks at the network's outputs; the paper's method does not." if method.uses_targets else ""
+    title = "Algorithm 1: local-global" if view.method == "local-global" else view.method[0].upper() + view.method[1:]
+    read = (
+        f"{mixing.size} synthetic gradients stand in for {len(run.targets)}: fidelity {scores.fidelity:.1%}, "
+        f"{full.fidelity:.1%} with all.{looks}"
+    )
+    gallery = figures.gallery(
+        mixing, run.targets, run.images, run.train_labels, run.class_names, first=(page - 1) * ROWS, count=ROWS
+    )
+    return (
+        Panel("distillation", figures.outcome(mixing, scores, full, network), title, read, OUTCOME),
+        Panel(
+            "gradients",
+            gallery,
+            "Synthetic gradients",
+            "Each row is one gradient: the inputs that weigh most in it, blue added and orange subtracted, "
+            "and its soft label.",
+            GALLERY,
+        ),
+    )
+
+
+def pages(here: Page) -> int:
+    """How many pages the gallery has."""
+    return max(1, -(-current_mixing(here.live, here.view).size // ROWS))

@@ -1,0 +1,84 @@
+"""Grid search: Algorithm 1 at every combination of H, τ_v and τ_g."""
+
+import numpy as np
+import streamlit as st
+
+from dntk_core.dashboard import cached
+from dntk_core.dashboard.figures import grid as figures
+from dntk_core.dashboard.page import Page
+from dntk_core.dashboard.panel import Panel
+from dntk_core.grid import Grid
+
+CLUSTERS = (5, 10, 15, 20)
+TAU_V = tuple(np.linspace(0.5, 0.95, 10).round(3).tolist())
+TAU_G = tuple(np.linspace(0.5, 1.0, 11).round(3).tolist())
+METRICS = {"fidelity": "Fidelity", "accuracy": "Accuracy", "mse": "Logit MSE"}
+HEATMAPS = r"""
+For each $H$, Algorithm 1 at every $(\tau_v,\tau_g)$, scored on the test inputs at the ridge and gap rule in the
+sidebar. A setting is **Pareto-optimal**, and boxed, if no other setting of any $H$ has at most its $s$ and at least its
+score, and is better in one of them. The cross marks the sliders, if they stand on the grid.
+"""
+COUNTS = r"""
+$s=\sum_hr_h+|\mathcal G|-\mathrm{removed}$: local rows, gap rows, minus those that orthogonalisation drops. Within each
+$\tau_v$, $\tau_g$ rises from left to right.
+"""
+FRONTIER = r"""
+Every setting of the grid by its number of gradients $s$ and its score. The line joins the Pareto-optimal ones.
+"""
+
+
+def panels(here: Page, metric: str = "fidelity") -> tuple[Panel, Panel, Panel]:
+    """Heatmaps, frontier and counts."""
+    view = here.view
+    grid = search(here.run.key, clusters(here), view.ridge, view.rule)
+    stand = (view.H, view.tau_v, view.tau_g)
+    best = grid.pareto(metric)
+    return (
+        Panel(
+            "grid",
+            figures.heatmaps(grid, metric, stand),
+            f"{METRICS[metric]} over thresholds",
+            f"Each cell is a setting; the {int(best.sum())} boxed ones are beaten by none of the {best.size}. "
+            "Click a cell to set the sliders.",
+            HEATMAPS,
+        ),
+        Panel(
+            "frontier",
+            figures.frontier(grid, metric, stand),
+            "Pareto frontier",
+            "The line joins the settings that nothing smaller matches. Click a point to set the sliders.",
+            FRONTIER,
+        ),
+        Panel(
+            "counts",
+            figures.counts(grid, metric),
+            "Local and gap gradients",
+            "How many gradients each setting makes, and of which kind; Pareto-optimal settings in full colour.",
+            COUNTS,
+        ),
+    )
+
+
+def clusters(here: Page) -> tuple[int, ...]:
+    """The numbers of clusters to search: those of the paper that this run allows."""
+    return tuple(h for h in CLUSTERS if h <= len(here.run.targets) // 2) or (1,)
+
+
+@st.cache_resource(max_entries=40, show_spinner="Searching the grid")
+def search(key: str, H: tuple[int, ...], ridge: float, rule: str) -> Grid:
+    """The grid at one ridge; moving H, τ_v or τ_g only moves the cross in it."""
+    return cached.live(key).grid(H, TAU_V, TAU_G, ridge, rule)
+
+
+def setting(point: dict) -> dict | None:
+    """The sliders' values at a clicked point; None where it is no setting."""
+    data = point.get("customdata")
+    if not data:
+        return None
+    return {"H": int(data[0]), "tau_v": float(data[1]), "tau_g": float(data[2])}
+
+
+def calls(here: Page) -> tuple[str, ...]:
+    """The call that gives these numbers."""
+    view = here.view
+    return (f'live.grid({list(clusters(here))}, {list(TAU_V)}, {list(TAU_G)}, ridge={view.ridge}, rule="{view.rule}")',)

@@ -1,0 +1,39 @@
+"""Code that prints the numbers of a page: as Python, as a command."""
+
+import shlex
+from collections.abc import Sequence
+
+import streamlit as st
+
+from dntk_core.dashboard.page import Page
+
+NAMES = {
+    "effective_dimension": "dntk_core.spectrum",
+    "error_budget": "dntk_core.bounds",
+    "parameter_redundancy": "dntk_core.spectrum",
+    "truncation_rank": "dntk_core.spectrum",
+}
+
+
+def python(key: str, calls: Sequence[str]) -> str:
+    """Python that opens a run and prints each call, which may use `run`, `live` and NAMES."""
+    used = [f"from {module} import {name}" for name, module in NAMES.items() if name in "".join(calls)]
+    lines = [
+        *used,
+        "from dntk_core.live import Live",
+        "from dntk_core.pipeline import open_run",
+        "",
+        f'run = open_run("{key}")',
+        "live = Live(run.problem)",
+        *(f"print({call})" for call in calls),
+    ]
+    return "\n".join(lines)
+
+
+def copy_recipe(here: Page, *calls: str, command: str = "") -> None:
+    """Offer the calls behind a page; without a `command` of its own, the Python is handed to the interpreter."""
+    code = python(here.run.key, calls)
+    with st.expander("Copy as Python or as a command"):
+        st.caption("Both print the numbers behind the figures on this page.")
+        st.code(code, language="python", wrap_lines=True)
+        st.code(command or f"python -c {shlex.quote(code)}", language="bash", wrap_lines=True)

@@ -1,0 +1,51 @@
+"""Code that gives the numbers on screen: as Python, as a command."""
+
+import shlex
+
+import streamlit as st
+
+from dntk_core.dashboard.view import View
+
+
+def copy_blocks(key: str, view: View, size: int) -> None:
+    """Offer the code for the distilled set on screen, which has `size` gradients; each block has a copy button."""
+    with st.expander("Copy as Python or as a command"):
+        st.caption("Both print the scores of the distilled set that these settings make, and of the full kernel.")
+        st.code(as_python(key, view, size), language="python", wrap_lines=True)
+        st.code(as_command(key, view, size), language="bash", wrap_lines=True)
+
+
+def as_command(key: str, view: View, size: int) -> str:
+    """The command line that prints the scores."""
+    if view.method == "local-global":
+        how = f"--H {view.H} --tau-v {view.tau_v} --tau-g {view.tau_g} --rule {view.rule}"
+    else:
+        how = f"--size {size}"
+    method = shlex.quote(view.method)
+    return f"python -m dntk_core evaluate --run {key} --method {method} {how} --ridge {view.ridge} --json"
+
+
+def as_python(key: str, view: View, size: int) -> str:
+    """The Python that prints the scores."""
+    if view.method == "local-global":
+        imports = "from dntk_core.clusters import spectral_clusters\nfrom dntk_core.distill import local_global\n"
+        mixing = (
+            f"labels = spectral_clusters(run.kernels.mean, H={view.H}, seed=0)\n"
+            f"mixing = local_global(run.kernels.mean, labels, tau_v={view.tau_v}, tau_g={view.tau_g}, "
+            f'rule="{view.rule}")'
+        )
+    else:
+        imports = "from dntk_core.distill import METHODS, Source\n"
+        mixing = (
+            "source = Source(run.kernels, run.targets)\n"
+            f'mixing = METHODS["{view.method}"].distil(source, size={size}, ridge={view.ridge}, seed=0)'
+        )
+    return (
+        f"{imports}"
+        "from dntk_core.pipeline import open_run\n"
+        "from dntk_core.readout import evaluate\n\n"
+        f'run = open_run("{key}")\n'
+        f"{mixing}\n"
+        f"print(evaluate(run.problem, mixing, ridge={view.ridge}))\n"
+        f"print(evaluate(run.problem, None, ridge={view.ridge}))"
+    )

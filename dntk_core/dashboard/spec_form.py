@@ -1,0 +1,35 @@
+"""A form for a run spec, made from its dataclasses: a new field shows up by itself."""
+
+from dataclasses import fields, is_dataclass
+
+import streamlit as st
+
+from dntk_core.data import DATASETS
+from dntk_core.spec import OUTPUTS, RunSpec
+
+_CHOICES = {"data name": tuple(DATASETS), "outputs": OUTPUTS}
+
+
+def spec_form(start: RunSpec) -> RunSpec | None:
+    """Draw a form filled with `start`; returns the spec once it is sent. DNTKError if the spec makes no sense."""
+    with st.form("spec", border=False):
+        spec = _part(start, "")
+        return spec() if st.form_submit_button("Compute", type="primary") else None
+
+
+def _part(start, title: str):
+    """Draw the inputs of one dataclass, its parts first; returns what builds it from their values."""
+    parts = {f.name: getattr(start, f.name) for f in fields(start) if is_dataclass(getattr(start, f.name))}
+    plain = {f.name: getattr(start, f.name) for f in fields(start) if f.name not in parts}
+    built = {name: _part(part, name) for name, part in parts.items()}
+    columns = st.columns(max(3, len(plain)))
+    values = {name: _input(column, f"{title} {name}".strip(), value) for column, (name, value) in zip(columns, plain.items())}
+    return lambda: type(start)(**values, **{name: build() for name, build in built.items()})
+
+
+def _input(column, label: str, value):
+    if label in _CHOICES:
+        return column.selectbox(label.capitalize(), _CHOICES[label], _CHOICES[label].index(value))
+    if isinstance(value, str):
+        return column.text_input(label.capitalize(), value)
+    return column.number_input(label.capitalize(), value=value)

@@ -1,0 +1,164 @@
+"""The object a dashboard keeps per run: slider positions in, results out, what no slider changes remembered."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from dntk_core.clusters import Embedding, cluster_embedding, embed
+from dntk_core.comparison import MethodCurve, compare
+from dntk_core.curves import Curve, rank_curve, ridge_curve, size_curve
+from dntk_core.decomposition import Decomposition, decompose
+from dntk_core.distill import METHODS, Mixing, Source
+from dntk_core.distill.local_global import local_global_of
+from dntk_core.errors import DNTKError
+from dntk_core.grid import Grid, grid_of
+from dntk_core.memo import Memo
+from dntk_core.progress import Report, ignore
+from dntk_core.readout import Compressed, Problem, Scores, coefficients, compress, evaluate, score_coefficients
+from dntk_core.ridge import absolute_ridge
+from dntk_core.spectrum import Spectrum, spectrum
+from dntk_core.structure import Containment, Coverage, containment_of, coverage_of
+
+
+class Live:
+    """A problem with its eigendecompositions, clusterings and mixings at hand; safe to share between threads.
+
+    `c` is a class 0..C-1, or None for the mean kernel K̄. Results are shared: treat them as read-only.
+    """
+
+    def __init__(self, problem: Problem, seed: int = 0, limit: int = 2**29):
+        """Wrap a problem; clusterings and random methods use the seed, the memory is bounded to `limit` bytes."""
+        self.problem = problem
+        self.seed = seed
+        self._source = Source(problem.kernels, problem.targets)
+        self._memo = Memo(limit)
+
+    def kernel(self, c: int | None = None) -> np.ndarray:
+        """Return K̄ or K^c: (m, m)."""
+        kernels = self.problem.kernels
+        if c is None:
+            return kernels.mean
+        if not 0 <= c < len(kernels.train):
+            raise DNTKError(f"the class must lie in 0..{len(kernels.train) - 1}, got {c}")
+        return kernels.train[c]
+
+    def lam(self, ridge: float) -> float:
+        """Return λ, the absolute ridge."""
+        return absolute_ridge(self.problem.kernels, ridge)
+
+    # What sliders start from.
+
+    def spectrum(self, c: int | None = None) -> Spectrum:
+        """Decompose K̄ or K^c."""
+        return self._memo.get(("spectrum", c), lambda: spectrum(self.kernel(c)))
+
+    def spectra(self) -> tuple[Spectrum, ...]:
+        """Decompose every class kernel."""
+        return tuple(self.spectrum(c) for c in range(len(self.problem.kernels.train)))
+
+    def embedding(self, c: int | None = None) -> Embedding:
+        """Embed the inputs for clustering."""
+        return self._memo.get(("embedding", c), lambda: embed(self.kernel(c)))
+
+    def decomposition(self, H: int, c: int | None = None) -> Decomposition:
+        """Cluster the inputs and decompose the kernel within each cluster."""
+        return self._memo.get(
+            ("decomposition", H, c),
+            lambda: decompose(self.kernel(c), cluster_embedding(self.embedding(c), H, self.seed), self.spectrum(c)),
+        )
+
+    def labels(self, H: int, c: int | None = None) -> np.ndarray:
+        """Return the cluster of each input: (m,)."""
+        return self.decomposition(H, c).labels
+
+    # Properties (A) and (B).
+
+    def containment(self, H: int, epsilon: float, c: int | None = None) -> Containment:
+        """Measure property (A)."""
+        return containment_of(self.decomposition(H, c), epsilon)
+
+    def coverage(self, H: int, epsilon: float, c: int | None = None) -> Coverage:
+        """Measure property (B)."""
+        return coverage_of(self.decomposition(H, c), epsilon)
+
+    # Algorithm 1.
+
+    def local_global(self, H: int, tau_v: float, tau_g: float, rule: str = "ratio") -> Mixing:
+        """Distil the mean kernel by Algorithm 1."""
+        return self._memo.get(
+            ("local-global", H, tau_v, tau_g, rule),
+            lambda: local_global_of(self.decomposition(H), tau_v, tau_g, rule),
+        )
+
+    def local_global_scores(self, H: int, tau_v: float, tau_g: float, ridge: float, rule: str = "ratio") -> Scores:
+        """Score the readout on Algorithm 1's gradients."""
+
+        def compressed() -> Compressed:
+            mixing = self.local_global(H, tau_v, tau_g, rule)
+            return compress(self.problem.kernels, self.problem.targets, mixing)
+
+        at_hand = self._memo.get(("compressed", H, tau_v, tau_g, rule), compressed)
+        alpha = coefficients(at_hand, self.lam(ridge))
+        return Scores(*(float(value[0]) for value in score_coefficients(self.problem, alpha)))
+
+    def grid(
+        self,
+        H: Sequence[int],
+        tau_v: Sequence[float],
+        tau_g: Sequence[float],
+        ridge: float,
+        rule: str = "ratio",
+        report: Report = ignore,
+    ) -> Grid:
+        """Search Algorithm 1's settings."""
+        return grid_of(self.problem, [self.decomposition(h) for h in H], tau_v, tau_g, ridge, rule, report)
+
+    # Any method.
+
+    def distil(self, method: str, size: int, ridge: float, seed: int | None = None) -> Mixing:
+        """Distil by a method of METHODS into at most `size` gradients."""
+        if method not in METHODS:
+            raise DNTKError(f"the method must be one of {', '.join(METHODS)}, got {method!r}")
+        seed = self.seed if seed is None else seed
+        return self._memo.get(
+            ("method", method, size, ridge, seed), lambda: METHODS[method].distil(self._source, size, ridge, seed)
+        )
+
+    def scores(self, mixing: Mixing | None, ridge: float) -> Scores:
+        """Score the readout on any mixing; None is the full readout."""
+        if mixing is None:
+            return self.rank_scores(len(self.problem.targets), ridge)
+        return evaluate(self.problem, mixing, ridge)
+
+    def compare(
+        self,
+        sizes: Sequence[int],
+        ridge: float,
+        seeds: Sequence[int] = range(5),
+        methods: Sequence[str] = tuple(METHODS),
+        report: Report = ignore,
+    ) -> tuple[MethodCurve, ...]:
+        """Compare methods over sizes."""
+        return compare(self.problem, sizes, ridge, seeds, methods, self._source, report)
+
+    # Curves.
+
+    def size_curve(self, method: str, sizes: Sequence[int], ridge: float, seed: int | None = None) -> Curve:
+        """Score a nested method over sizes (q,)."""
+        mixing = self.distil(method, int(max(sizes)), ridge, seed)
+        if not mixing.nested:
+            raise DNTKError(f"{method} has no nested order; use compare, which distils each size on its own")
+        return size_curve(self.problem, mixing, sizes, ridge)
+
+    def rank_curve(self, ranks: Sequence[int], ridge: float) -> Curve:
+        """Score rank-r kernels over ranks (q,)."""
+        return rank_curve(self.problem, ranks, ridge, self.spectra())
+
+    def rank_scores(self, rank: int, ridge: float) -> Scores:
+        """Score the rank-r kernels."""
+        curve = self.rank_curve([rank], ridge)
+        return Scores(float(curve.accuracy[0]), float(curve.fidelity[0]), float(curve.mse[0]))
+
+    def ridge_curve(self, mixing: Mixing | None, ridges: Sequence[float]) -> Curve:
+        """Score one mixing over ridges (q,)."""
+        return ridge_curve(self.problem, mixing, ridges)

@@ -1,0 +1,17 @@
+"""Gap coverage: property (B), global directions that no cluster holds."""
+
+import streamlit as st
+
+from dntk_core.dashboard.page import page
+from dntk_core.dashboard.panel import show
+from dntk_core.dashboard.sections import coverage
+from dntk_core.dashboard.sections.recipe import copy_recipe
+
+SHOWN = {"One kernel": coverage.chosen, "Every class": coverage.every}
+
+with page("Gap coverage", uses=("kernel", "H", "epsilon", "tau_g", "rule")) as here:
+    shown = st.segmented_control(
+        "Show", list(SHOWN), default="One kernel", required=True, key="coverage_shown", label_visibility="collapsed"
+    )
+    show(SHOWN[shown](here))
+    copy_recipe(here, *coverage.calls(here))

@@ -1,0 +1,29 @@
+"""Curves: accuracy, fidelity, MSE and conditioning over size, rank and ridge; all methods compared."""
+
+import streamlit as st
+
+from dntk_core.dashboard.page import page
+from dntk_core.dashboard.panel import show
+from dntk_core.dashboard.sections import curves
+from dntk_core.dashboard.sections.recipe import copy_recipe
+
+with page("Curves", uses=("method", "ridge", "rank", "H", "tau_v", "tau_g", "rule")) as here:
+    over = st.segmented_control(
+        "Over",
+        list(curves.VIEWS),
+        default="size",
+        required=True,
+        format_func=curves.VIEWS.get,
+        key="curves_over",
+        label_visibility="collapsed",
+    )
+    bar = st.empty()
+
+    def report(event):
+        bar.progress(event.done / event.total, f"Comparing methods: {event.note}")
+
+    found = curves.panels(here, over, report)
+    bar.empty()
+    for panel in found:
+        show(panel)
+    copy_recipe(here, *curves.calls(here, over), command=curves.command(here, over))

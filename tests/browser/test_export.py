@@ -1,0 +1,43 @@
+"""Export: what is downloaded gives back the page's predictions; tables and report open elsewhere."""
+
+import io
+
+import numpy as np
+import pandas as pd
+
+from dntk_core.clusters import spectral_clusters
+from dntk_core.distill import local_global
+from dntk_core.export import load_distilled
+from dntk_core.readout import predict
+
+
+def download(tab, button: str):
+    with tab.page.expect_download() as waiting:
+        tab.page.get_by_role("button", name=button, exact=True).click()
+    return waiting.value
+
+
+def test_the_distilled_set_round_trips(tab, default_run, tmp_path):
+    one = tab("Export?H=5&tau_v=0.7&tau_g=0.9&ridge=0.001")
+    one.page.get_by_role("button", name="Make the file").click()
+    one.page.get_by_text("predictions identical").wait_for()
+    got = download(one, "Download the set")
+    got.save_as(path := tmp_path / got.suggested_filename)
+
+    labels = spectral_clusters(default_run.kernels.mean, 5, 0)
+    mixing = local_global(default_run.kernels.mean, labels, 0.7, 0.9, "ratio")
+    wanted = predict(default_run.kernels, default_run.targets, mixing, 0.001)
+    distilled = load_distilled(path)
+    # The server has checked that every bit agrees; another number of threads rounds differently.
+    np.testing.assert_allclose(distilled.predict(default_run.kernels.cross), wanted, rtol=1e-8, atol=1e-8)
+    assert distilled.manifest["settings"]["H"] == 5
+
+
+def test_tables_and_report(tab, tmp_path):
+    one = tab("Export")
+    csv = pd.read_csv(download(one, "CSV").path())
+    parquet = pd.read_parquet(io.BytesIO(download(one, "Parquet").path().read_bytes()))
+    pd.testing.assert_frame_equal(csv, parquet, check_dtype=False)
+    html = download(one, "Make and download the report").path().read_text()
+    assert html.count("plotly-graph-div") >= 5
+    assert "cdn.plot.ly" not in html.split("</script>", 1)[1]

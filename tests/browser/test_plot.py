@@ -1,0 +1,40 @@
+"""The figure component: updated in place, its zoom kept, its downloads, its text for screen readers."""
+
+ZOOM = "gd => gd.layout.xaxis.range"
+
+
+def test_a_slider_redraws_figures_in_place_and_keeps_the_zoom(tab):
+    one = tab("Containment")
+    figure = one.plots(1).first
+    figure.evaluate("gd => { gd.mark = 1; return Plotly.relayout(gd, {'xaxis.range': [2, 7]}) }")
+    before = figure.evaluate("gd => JSON.stringify(gd._fullData.map(t => Array.from(t.y ?? [])))")
+    one.move("Clusters", 1).wait_for_parameter("H", "11")
+    one.page.wait_for_function("document.querySelector('.dntk-plot').dataset.drawn > 1")
+    after = figure.evaluate("gd => JSON.stringify(gd._fullData.map(t => Array.from(t.y ?? [])))")
+    assert before != after
+    assert figure.evaluate("gd => gd.mark") == 1, "the figure was made anew"
+    assert figure.evaluate(ZOOM) == [2, 7]
+
+
+def test_pictures_and_data_can_be_downloaded(tab):
+    one = tab("Spectra")
+    figure = one.plots(1).first
+    contents = {}
+    for name in ("SVG", "PNG", "CSV"):
+        with one.page.expect_download() as waiting:
+            one.page.locator(".dntk-save").first.get_by_role("button", name=name).click()
+        contents[name] = waiting.value.path().read_bytes()
+    assert contents["SVG"].startswith(b"<svg") and contents["PNG"].startswith(b"\x89PNG")
+    lines = contents["CSV"].decode().splitlines()
+    points = figure.evaluate("gd => gd._fullData.filter(t => t.hoverinfo !== 'skip').reduce((n, t) => n + t.y.length, 0)")
+    assert lines[0].startswith("series,") and len(lines) == points + 1
+    assert len(figure.get_attribute("aria-label")) > 20
+
+
+def test_the_theme_is_followed(chromium, server):
+    with chromium.new_context(color_scheme="dark") as context:
+        page = context.new_page()
+        page.goto(f"{server}/Spectra")
+        page.wait_for_selector(".dntk-plot[data-drawn]")
+        colour = page.evaluate("getComputedStyle(document.querySelector('.dntk-plot .xtick text')).fill")
+    assert min(int(part) for part in colour[4:-1].split(",")) > 150, f"ticks are dark on dark: {colour}"

@@ -1,0 +1,56 @@
+"""Links, sessions, history: what a person pastes, moves and goes back to."""
+
+
+def test_a_deep_link_restores_the_view_in_a_fresh_session(tab):
+    one = tab("Spectra?H=7&epsilon=0.1&kernel=3&ridge=0.03")
+    for name, value in (("H", "7"), ("epsilon", "0.1"), ("kernel", "3"), ("ridge", "0.03")):
+        one.wait_for_parameter(name, value)
+    assert one.slider("Clusters").input_value() == "7"
+    two = tab(one.page.evaluate("location.href.slice(location.origin.length + 1)"))
+    assert two.slider("Clusters").input_value() == "7"
+    assert two.parameter("kernel") == "3"
+
+
+def test_the_view_goes_along_to_other_pages_and_back(tab):
+    one = tab("Spectra?H=7")
+    one.move("Clusters", 1).wait_for_parameter("H", "8")
+    one.follow("Containment")
+    assert one.parameter("H") == "8" and one.slider("Clusters").input_value() == "8"
+    one.page.go_back()
+    one.page.wait_for_url("**/Spectra?*")
+    one.settle()
+    assert one.parameter("H") == "8"
+    one.page.go_back()
+    one.wait_for_parameter("H", "7").settle()
+    one.page.wait_for_function("document.querySelector('[data-testid=stSlider] input').value === '7'")
+
+
+def test_fast_key_presses_are_never_thrown_back(tab):
+    one = tab("Spectra?H=5")
+    one.move("Clusters", 15).wait_for_parameter("H", "20")
+    one.page.wait_for_timeout(600)
+    assert one.parameter("H") == "20" and one.slider("Clusters").input_value() == "20"
+
+
+def test_an_invalid_link_is_refused_softly(tab):
+    one = tab("Spectra?H=900&kernel=%3Cscript%3E&run=")
+    one.page.get_by_text("The link asks for H = 900").wait_for()
+    one.wait_for_parameter("H", "10")
+    assert one.parameter("kernel") == "mean"
+
+
+def test_an_unknown_run_is_explained_and_left_in_one_click(tab):
+    one = tab("Spectra?run=nosuchrun")
+    assert "nosuchrun is not in this cache" in one.text()
+    one.page.get_by_role("button", name="Open the embedded run").click()
+    one.plots(1)
+
+
+def test_two_sessions_never_mix(tab):
+    one, two = tab("Spectra?H=5"), tab("Spectra?H=15")
+    one.move("Clusters", 1).wait_for_parameter("H", "6")
+    two.move("Clusters", 1).wait_for_parameter("H", "16")
+    one.reload()
+    assert one.parameter("H") == "6" and two.parameter("H") == "16"
+    assert one.slider("Clusters").input_value() == "6"
+    assert two.slider("Clusters").input_value() == "16"

@@ -1,0 +1,24 @@
+"""What all tests share: few threads, a cache of their own, the default run computed once."""
+
+import os
+
+import pytest
+import torch
+
+torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="session")
+def store_folder(tmp_path_factory):
+    """One cache folder for the whole session, also for the processes that tests start."""
+    folder = tmp_path_factory.mktemp("cache")
+    os.environ["DNTK_CACHE_DIR"] = str(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def default_run(store_folder):
+    """The embedded run on digits."""
+    from dntk_core import RunSpec, load_or_build
+
+    return load_or_build(RunSpec.default())

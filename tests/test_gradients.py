@@ -1,0 +1,185 @@
+"""Per-sample per-logit gradients against finite differences, jacrev and Gram matrices of full Jacobians."""
+
+import pytest
+import torch
+from networks import KINDS, make
+from torch import nn
+from torch.func import functional_call, jacrev
+
+from dntk_core.compute import Compute
+from dntk_core.errors import DNTKError
+from dntk_core.gradients import exact_kernels, project_batch, projector, resolve_device, stream
+from dntk_core.network import prepare
+from dntk_core.spec import ProjectionSpec
+
+CPU = torch.device("cpu")
+IDENTITY = ProjectionSpec("identity")
+
+
+def jacobian(module: nn.Module, x: torch.Tensor, outputs: str = "logits") -> torch.Tensor:
+    """Full Jacobians by torch.func.jacrev, one input at a time: (C, b, P)."""
+    theta = {name: p.detach() for name, p in module.named_parameters() if p.requires_grad}
+
+    def f(theta, x_i):
+        y = functional_call(module, theta, (x_i.unsqueeze(0),))[0]
+        return y.log_softmax(-1) if outputs == "log_softmax" else y
+
+    each = [jacrev(f)(theta, x_i) for x_i in x]
+    return torch.stack([torch.cat([j[name].flatten(1) for name in theta], dim=1) for j in each], dim=1)
+
+
+def features(module, x, spec=IDENTITY, outputs="logits", **how) -> torch.Tensor:
+    network = prepare(module, x, outputs)
+    return project_batch(network, projector(network, spec, CPU), x, **how)[0]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_features_equal_jacrev(kind):
+    module, x, general = make(kind)
+    assert prepare(module, x).rest == general
+    torch.testing.assert_close(features(module, x), jacobian(module, x), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_features_equal_finite_differences(kind):
+    module, x, _ = make(kind)
+    exact = features(module, x).double()
+    module = module.double()
+    x = x.double() if x.is_floating_point() else x
+    theta = nn.utils.parameters_to_vector([p for p in module.parameters() if p.requires_grad]).detach()
+    rng = torch.Generator().manual_seed(3)
+    for _ in range(3):
+        direction = torch.randn(len(theta), generator=rng, dtype=torch.float64)
+        values = []
+        for step in (1e-5, -1e-5):
+            nn.utils.vector_to_parameters(theta + step * direction, [p for p in module.parameters() if p.requires_grad])
+            values.append(module(x).detach())
+        slope = (values[0] - values[1]) / 2e-5
+        torch.testing.assert_close((exact @ direction).T, slope, rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_identity_kernel_is_the_gram_matrix_of_jacobians(kind):
+    module, x, _ = make(kind)
+    J = jacobian(module, x).double()
+    torch.testing.assert_close(exact_kernels(prepare(module, x), x), J @ J.mT, rtol=1e-4, atol=1e-4)
+
+
+def test_log_softmax_outputs():
+    module, x, _ = make("convolutions")
+    ours = features(module, x, outputs="log_softmax")
+    torch.testing.assert_close(ours, jacobian(module, x, "log_softmax"), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["convolutions", "tokens", "shared"])
+def test_logits_back_propagated_together_or_one_by_one(kind):
+    module, x, _ = make(kind)
+    torch.testing.assert_close(features(module, x, batched=True), features(module, x), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["identity", "orthonormal", "hadamard", "sparse", "structured"])
+def test_batch_size_and_order_change_only_rounding(name):
+    module, x, _ = make("convolutions", b=7)
+    network = prepare(module, x)
+    through = projector(network, ProjectionSpec(name, k=32), CPU)
+    whole, _ = project_batch(network, through, x)
+    bits = torch.cat([f for f, _ in stream(network, through, x, Compute("cpu", batch=3))], dim=1)
+    turned, _ = project_batch(network, through, x.flip(0))
+    torch.testing.assert_close(bits, whole, rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(turned.flip(1), whole, rtol=1e-5, atol=1e-5)
+
+
+def test_out_of_memory_halves_the_batch(monkeypatch):
+    module, x, _ = make("convolutions", b=8)
+    network = prepare(module, x)
+    through = projector(network, IDENTITY, CPU)
+    whole, _ = project_batch(network, through, x)
+    tried = []
+
+    def scarce(network, through, part, batched):
+        tried.append(len(part))
+        if len(part) > 2:
+            raise torch.OutOfMemoryError("out of memory")
+        return project_batch(network, through, part, batched)
+
+    monkeypatch.setattr("dntk_core.gradients.project_batch", scarce)
+    streamed = torch.cat([f for f, _ in stream(network, through, x, Compute("cpu", batch=8))], dim=1)
+    assert tried == [8, 4, 2, 2, 2, 2]
+    torch.testing.assert_close(streamed, whole)
+
+
+def test_the_memory_setting_bounds_the_batch(monkeypatch):
+    module, x, _ = make("convolutions", b=8)
+    network = prepare(module, x)
+    sizes = []
+    monkeypatch.setattr(
+        "dntk_core.gradients.project_batch",
+        lambda network, through, part, batched: sizes.append(len(part)) or project_batch(network, through, part),
+    )
+    for memory in (1, 10**5, 10**9):
+        list(stream(network, projector(network, IDENTITY, CPU), x, Compute("cpu", memory=memory)))
+    assert sizes[0] == 1 and sizes[-1] == 8 and sizes[:8] == [1] * 8
+
+
+def test_a_network_that_vmap_cannot_take_is_taken_input_by_input():
+    class Branch(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = nn.Parameter(torch.randn(3, 6))
+
+        def forward(self, x):
+            scale = 2.0 if x.sum().item() > 1e9 else 1.0
+            return torch.tanh(x @ self.weight.T) * scale
+
+    module, x = Branch(), torch.randn(4, 6)
+    network = prepare(module, x)
+    assert network.rest == ("weight",) and not network.vmapped
+    torch.testing.assert_close(features(module, x), jacobian_by_autograd(module, x), rtol=1e-4, atol=1e-5)
+
+
+def jacobian_by_autograd(module, x):
+    rows = [
+        torch.stack([torch.autograd.grad(y[c], module.weight, retain_graph=True)[0].flatten() for c in range(len(y))])
+        for y in (module(x_i[None])[0] for x_i in x)
+    ]
+    return torch.stack(rows, dim=1)
+
+
+def refusal(module, x, spec=IDENTITY) -> str:
+    with pytest.raises(DNTKError) as caught:
+        features(module, x, spec)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_bad_networks_are_refused_in_one_sentence():
+    x = torch.randn(4, 6)
+    assert "C = 1" in refusal(nn.Linear(6, 1), x)
+    assert "no parameter" in refusal(nn.Linear(6, 3).requires_grad_(False), x)
+    assert "(batch, C)" in refusal(nn.Sequential(nn.Linear(6, 4), nn.Unflatten(1, (2, 2))), x)
+    assert "running statistics" in refusal(
+        nn.Sequential(nn.BatchNorm1d(6, track_running_stats=False), nn.Linear(6, 3)), x
+    )
+
+
+def test_k_must_fit_the_parameters():
+    module, x = nn.Linear(6, 3), torch.randn(4, 6)
+    for name in ("orthonormal", "hadamard", "sparse", "structured"):
+        assert "P = 21" in refusal(module, x, ProjectionSpec(name, k=22))
+    assert "unknown projection" in refusal(module, x, ProjectionSpec("dense", k=2))
+
+
+@pytest.mark.parametrize("name", ["identity", "structured"])
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_gradients_that_are_not_finite_are_named(name, value):
+    module, x, _ = make("convolutions")
+    module.body[4].running_var[0] = value if value != value else 0.0
+    module.body[4].eps = 0.0
+    message = refusal(module, x, ProjectionSpec(name, k=16))
+    assert "not finite" in message and "'body." in message
+
+
+def test_unknown_device():
+    with pytest.raises(DNTKError, match="available"):
+        resolve_device("abacus")
+    assert resolve_device("cpu") == CPU
