@@ -1,11 +1,13 @@
-"""Datasets as tensors, and which of their images become kernel and test inputs."""
+"""A dataset as a run sees it, and which of their images become kernel and test inputs."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
 from dntk_core.errors import DNTKError
+from dntk_core.images import ImageArray, ImageFiles
 from dntk_core.randomness import generator
+from dntk_core.sources import SOURCES, scale
 from dntk_core.spec import DataSpec, InputSpec
 
 
@@ -13,19 +15,21 @@ from dntk_core.spec import DataSpec, InputSpec
 class Dataset:
     """Images in [0, 1] and labels, split for training and testing.
 
-    train_images: (n, channels, height, width) float32, train_labels: (n,) int64; test_* likewise
+    train_images: (n, channels, height, width) float32, decoded when indexed; train_labels: (n,) int64; test_* likewise
     mean, std: per channel, what the network's inputs are normalised with
     flip: whether a mirrored image still shows its class
+    skipped: files that are no images
     """
 
-    train_images: np.ndarray
+    train_images: np.ndarray | ImageArray | ImageFiles
     train_labels: np.ndarray
-    test_images: np.ndarray
+    test_images: np.ndarray | ImageArray | ImageFiles
     test_labels: np.ndarray
     class_names: tuple[str, ...]
     mean: tuple[float, ...]
     std: tuple[float, ...]
     flip: bool = False
+    skipped: tuple[str, ...] = ()
 
     @property
     def channels(self) -> int:
@@ -50,26 +54,22 @@ class Dataset:
 
 def load_data(spec: DataSpec) -> Dataset:
     """Load a dataset by name."""
-    if spec.name not in DATASETS:
-        raise DNTKError(f"unknown dataset {spec.name!r}; known: {', '.join(DATASETS)}")
-    return DATASETS[spec.name]()
-
-
-def load_digits() -> Dataset:
-    """scikit-learn's bundled 8×8 digits: 1,297 for training, 500 for testing, split once and for all."""
-    from sklearn.datasets import load_digits as bundled
-    from sklearn.model_selection import train_test_split
-
-    digits = bundled()
-    images = (digits.images / 16).astype(np.float32)[:, None]
-    labels = digits.target.astype(np.int64)
-    train, test = train_test_split(np.arange(len(labels)), test_size=500, stratify=labels, random_state=0)
-    mean, std = float(images[train].mean()), float(images[train].std())
-    names = tuple(str(name) for name in digits.target_names)
-    return Dataset(images[train], labels[train], images[test], labels[test], names, (mean,), (std,))
-
-
-DATASETS = {"digits": load_digits}
+    if spec.name not in SOURCES:
+        raise DNTKError(f"unknown dataset {spec.name!r}; known: {', '.join(SOURCES)}")
+    source = SOURCES[spec.name](spec)
+    train, test = source.train, source.test
+    mean, std = scale(spec, train.images)
+    return Dataset(
+        train.images,
+        train.labels,
+        test.images,
+        test.labels,
+        source.class_names,
+        mean,
+        std,
+        source.flip,
+        source.skipped,
+    )
 
 
 def choose_inputs(data: Dataset, spec: InputSpec) -> tuple[np.ndarray, np.ndarray]:

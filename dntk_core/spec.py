@@ -24,18 +24,42 @@ WEIGHTS = ("free", "uniform")
 STARTS = ("medoids", "noise")
 
 
+def _owners(default=""):
+    """A field for the server's owner alone: it names a file or code, so the web page does not offer it."""
+    return field(default=default, metadata={"owner": True})
+
+
 @dataclass(frozen=True)
 class DataSpec:
-    """Which images: a dataset's name."""
+    """Which images: a dataset's name, and how they are brought to size and scale.
+
+    path: of the files, where the dataset has any; fingerprint: of their content, filled in by `pin`
+    size, resize: the shorter side is resized to `resize`, the middle size × size is taken; 0 = as usual for the network
+    mean, std: numbers per channel separated by commas; empty = as usual
+    """
 
     name: str = "digits"
+    path: str = _owners()
+    size: int = 0
+    resize: int = 0
+    mean: str = ""
+    std: str = ""
+    fingerprint: str = _owners()
 
 
 @dataclass(frozen=True)
 class ModelSpec:
-    """Which network, and how it is trained on the data."""
+    """Which network, and where its weights come from: a file, published ones, or training on the data.
+
+    weights: a file, or the name of published weights (DEFAULT, IMAGENET1K_V1 …); empty = train for `epochs`
+    fingerprint: of the weights file, filled in by `pin`
+    classes: numbers of the outputs that belong to the data's classes, separated by commas; empty = all, or by name
+    """
 
     name: str = "small_resnet"
+    weights: str = _owners()
+    fingerprint: str = _owners()
+    classes: str = ""
     epochs: int = 12
     seed: int = 0
 
@@ -99,6 +123,8 @@ class RunSpec:
     def __post_init__(self):
         _require_one_of("outputs", self.outputs, OUTPUTS)
         _require(self.model.epochs >= 0, f"epochs must be at least 0, got {self.model.epochs}")
+        _require(self.data.size >= 0 and self.data.resize >= 0, "size and resize must be at least 0")
+        _require(self.data.resize == 0 or self.data.resize >= self.data.size, "resize must be at least size")
         _require(self.inputs.kernel >= 1, f"kernel inputs must be at least 1, got {self.inputs.kernel}")
         _require(self.inputs.test >= 1, f"test inputs must be at least 1, got {self.inputs.test}")
         _require(self.projection.k >= 1, f"k must be at least 1, got {self.projection.k}")
@@ -148,7 +174,7 @@ class RunSpec:
 
     def _depends_on(self, stage: str) -> dict:
         if stage == "model":
-            return {"data": asdict(self.data), "model": asdict(self.model)}
+            return {"data": self._data(), "model": self._model()}
         if stage == "distilled":
             return {"model": self.stage_key("model"), "distill": self._distillation()}
         if stage == "student":
@@ -156,7 +182,7 @@ class RunSpec:
         if stage == "inputs" and self.distilled:
             return {"distilled": self.stage_key("distilled"), "test": self.inputs.test, "seed": self.inputs.seed}
         if stage == "inputs":
-            return {"data": asdict(self.data), "inputs": asdict(self.inputs)}
+            return {"data": self._data(), "inputs": asdict(self.inputs)}
         if stage == "selections":
             return {"features": self.stage_key("features"), "inputs": asdict(self.inputs)}
         if stage == "features":
@@ -167,6 +193,15 @@ class RunSpec:
                 "outputs": self.outputs,
             }
         return {"features": self.stage_key("features")}
+
+    def _data(self) -> dict:
+        """The data by its content where that is known: files may lie anywhere."""
+        return _without(asdict(self.data), "path" if self.data.fingerprint else "")
+
+    def _model(self) -> dict:
+        """The network; one with given weights is not trained, one with pinned weights may lie anywhere."""
+        model = _without(asdict(self.model), "epochs" if self.model.weights else "")
+        return _without(model, "weights" if self.model.fingerprint else "")
 
     def _distillation(self) -> dict:
         """The settings the distilled images depend on; those of WMDD do not touch a selection."""
@@ -200,6 +235,10 @@ class RunSpec:
         except (json.JSONDecodeError, RecursionError) as error:
             raise DNTKError(f"a run spec must be JSON: {error}") from None
         return _read(cls, value, "spec")
+
+
+def _without(parts: dict, name: str) -> dict:
+    return {key: value for key, value in parts.items() if key != name}
 
 
 def _canonical(value) -> str:
