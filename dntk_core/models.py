@@ -10,7 +10,6 @@ from dntk_core.errors import DNTKError
 from dntk_core.progress import Progress, Report
 from dntk_core.spec import ModelSpec
 
-
 BATCH = 64
 Objective = Callable[[Tensor, Tensor], Tensor]
 
