@@ -80,6 +80,25 @@ def choose_inputs(data: Dataset, spec: InputSpec) -> tuple[np.ndarray, np.ndarra
     )
 
 
+def check_distillable(data: Dataset, per_class: int) -> None:
+    """Refuse what cannot be distilled: images outside [0, 1], empty classes, more per class than there are."""
+    images = data.train_images
+    # A NaN fails both comparisons.
+    if not (images.min() >= 0 and images.max() <= 1):
+        raise DNTKError(
+            f"images must be finite numbers in [0, 1] to be distilled, got values from {images.min():.4g} to "
+            f"{images.max():.4g}; scale them (8-bit images by 1/255)"
+        )
+    counts = np.bincount(data.train_labels, minlength=len(data.class_names))
+    for name, count in zip(data.class_names, counts, strict=True):
+        if count == 0:
+            raise DNTKError(f"class {name!r} has no training images to distil; add images of it or remove the class")
+        if count < per_class:
+            raise DNTKError(
+                f"{per_class} images per class asked for, but class {name!r} has only {count}; ask for fewer per class"
+            )
+
+
 def _balanced(labels, names, count: int, rng: np.random.Generator, what: str) -> np.ndarray:
     """Take classes in turn until `count` inputs are drawn; small classes give all they have. Sorted by class."""
     if count > len(labels):

@@ -12,7 +12,7 @@ from dntk_core.index import Index, RunInfo
 from dntk_core.kernels import Kernels
 from dntk_core.progress import Report, ignore
 from dntk_core.readout import Problem
-from dntk_core.spec import STAGES, RunSpec
+from dntk_core.spec import RunSpec
 from dntk_core.store import Artifact, Store
 
 
@@ -79,7 +79,7 @@ class Run:
     @property
     def test_accuracy(self) -> float:
         """The network's own accuracy on all test images."""
-        return self.artifacts["model"].note["test_accuracy"]
+        return self.artifacts[self.spec.network_stage].note["test_accuracy"]
 
     @property
     def general_path(self) -> list[str]:
@@ -113,21 +113,29 @@ def load_or_build(
         return run
     # Loading torch takes seconds; a cached run does without.
     from dntk_core import stages
+    from dntk_core.wmdd import stages as distilling
+    from dntk_core.wmdd.comparison import build_selections_stage
 
     stages.check(spec)
     Index(store).begin(spec)
-    artifacts: dict[str, Artifact] = {}
+    made: dict[str, Artifact] = {}
+    network = spec.network_stage
     build = {
         "model": lambda bench: stages.build_model_stage(spec, compute, report),
-        "inputs": lambda bench: stages.build_inputs_stage(spec, report),
+        "distilled": lambda bench: distilling.build_distilled_stage(spec, made["model"], compute, report, bench),
+        "student": lambda bench: distilling.build_student_stage(spec, made["distilled"], compute, report),
+        "inputs": lambda bench: stages.build_inputs_stage(spec, made.get("distilled"), report),
         "features": lambda bench: stages.build_features_stage(
-            spec, artifacts["model"], artifacts["inputs"], compute, report, bench
+            spec, made[network], made["inputs"], compute, report, bench
         ),
-        "kernels": lambda bench: stages.build_kernels_stage(artifacts["features"], artifacts["inputs"], report),
+        "selections": lambda bench: build_selections_stage(
+            spec, made["model"], made[network], made["distilled"], made["features"], compute, report, bench
+        ),
+        "kernels": lambda bench: stages.build_kernels_stage(made["features"], made["inputs"], report),
     }
-    for stage in STAGES:
-        artifacts[stage] = store.load_or_build(stage, spec.stage_key(stage), spec.to_json(), _timed(build[stage]))
-    return Run(spec, artifacts)
+    for stage in spec.stages:
+        made[stage] = store.load_or_build(stage, spec.stage_key(stage), spec.to_json(), _timed(build[stage]))
+    return Run(spec, made)
 
 
 def open_run(key: str, store: Store | None = None) -> Run:
@@ -164,12 +172,12 @@ def delete_run(key: str, store: Store | None = None) -> int:
 def collect_garbage(store: Store | None = None) -> int:
     """Delete what no run in the index needs; returns the bytes freed."""
     store = store or Store()
-    needed = {(stage, info.spec.stage_key(stage)) for info in runs(store) for stage in STAGES}
+    needed = {(stage, info.spec.stage_key(stage)) for info in runs(store) for stage in info.spec.stages}
     return store.sweep(lambda stage, key: (stage, key) in needed)
 
 
 def _cached(spec: RunSpec, store: Store) -> Run | None:
-    artifacts = {stage: store.get(stage, spec.stage_key(stage)) for stage in STAGES}
+    artifacts = {stage: store.get(stage, spec.stage_key(stage)) for stage in spec.stages}
     return None if None in artifacts.values() else Run(spec, artifacts)
 
 

@@ -1,6 +1,7 @@
 """What each stage of a run computes: model → inputs → features → kernels."""
 
 import time
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -9,14 +10,14 @@ from safetensors.torch import save as save_tensors
 from torch.utils.flop_counter import FlopCounterMode
 
 from dntk_core.compute import Compute
-from dntk_core.data import Dataset, choose_inputs, load_data
+from dntk_core.data import Dataset, check_distillable, choose_inputs, load_data
 from dntk_core.errors import DNTKError
 from dntk_core.gradients import exact_kernels, projected_dimension, projector, resolve_device, stream
 from dntk_core.johnson_lindenstrauss import expected_error, relative_error
 from dntk_core.kernels import kernels_from_features
 from dntk_core.models import accuracy, build_model, train
 from dntk_core.network import Network, prepare
-from dntk_core.progress import Progress, Report
+from dntk_core.progress import Progress, Report, Steps
 from dntk_core.spec import RunSpec
 from dntk_core.store import Artifact, Workbench
 
@@ -34,6 +35,8 @@ def check(spec: RunSpec) -> None:
     """Refuse what cannot succeed before anything is computed or written."""
     data = load_data(spec.data)
     choose_inputs(data, spec.inputs)
+    if spec.distilled:
+        check_distillable(data, spec.distill.per_class)
     model = build_model(spec.model, data.channels, len(data.class_names))
     P = sum(p.numel() for p in model.parameters() if p.requires_grad)
     k = projected_dimension(spec.projection, P)
@@ -55,16 +58,16 @@ def build_model_stage(spec: RunSpec, compute: Compute, report: Report) -> Conten
     return {"weights.safetensors": save_tensors(model.state_dict())}, {"test_accuracy": test}
 
 
-def build_inputs_stage(spec: RunSpec, report: Report) -> Contents:
-    """Choose kernel and test inputs: indices, labels, and the kernel images in [0, 1]."""
+def build_inputs_stage(spec: RunSpec, distilled: Artifact | None, report: Report) -> Contents:
+    """Choose test inputs, and kernel inputs unless there are distilled ones: indices, labels, images in [0, 1]."""
     data = load_data(spec.data)
     kernel, test = choose_inputs(data, spec.inputs)
     contents = {
-        "kernel_index": kernel,
+        "kernel_index": kernel if distilled is None else np.array(distilled["origin"]),
         "test_index": test,
-        "train_labels": data.train_labels[kernel],
+        "train_labels": data.train_labels[kernel] if distilled is None else np.array(distilled["labels"]),
         "test_labels": data.test_labels[test],
-        "images": data.train_images[kernel],
+        "images": data.train_images[kernel] if distilled is None else np.array(distilled["images"]),
     }
     report(Progress("inputs", 1, 1))
     return contents, {"class_names": list(data.class_names), "n": len(data.train_labels)}
@@ -82,20 +85,15 @@ def build_features_stage(
     network = prepare(network, x.to(device), spec.outputs)
     through = projector(network, spec.projection, device)
 
-    total, done = len(x) + len(x_test), 0
-    contents, seconds = {}, 0.0
-    for kind, images in (("features", x), ("test_features", x_test)):
-        shards = []
-        for start in range(0, len(images), SHARD):
-            part = images[start : start + SHARD]
-            shards.append(bench.shard(f"{kind}-{start}", lambda part=part: _project(network, through, part, compute)))
-            seconds += float(shards[-1]["seconds"])
-            done += len(part)
-            report(Progress("features", done, total))
-        contents[kind] = np.concatenate([shard["features"] for shard in shards], axis=1)
-        contents["outputs" if kind == "features" else "test_outputs"] = np.concatenate(
-            [shard["outputs"] for shard in shards]
-        )
+    total = len(x) + len(x_test)
+    train = project_images(network, through, x, compute, bench, "features", Steps(report, "features", 0, total))
+    test = project_images(network, through, x_test, compute, bench, "test", Steps(report, "features", len(x), total))
+    contents = {
+        "features": train.features,
+        "outputs": train.outputs,
+        "test_features": test.features,
+        "test_outputs": test.outputs,
+    }
     note = {
         "parameters": network.P,
         "k": through.k,
@@ -103,9 +101,34 @@ def build_features_stage(
         "general_path": list(network.rest),
         "forward_flops": forward_flops(network, x[:1].to(device)),
         "projection_error": measure_error(network, through, x[:: max(1, len(x) // PROBE)][:PROBE].to(device)),
-        "gradient_seconds": seconds,
+        "gradient_seconds": train.seconds + test.seconds,
     }
     return contents, note
+
+
+@dataclass(frozen=True)
+class Projected:
+    """Projected gradients (C, n, k) and outputs (n, C) of n images, and the seconds they took."""
+
+    features: np.ndarray
+    outputs: np.ndarray
+    seconds: float
+
+
+def project_images(
+    network: Network, through, x: torch.Tensor, compute: Compute, bench: Workbench, name: str, steps: Steps
+) -> Projected:
+    """Project the gradients of normalised images, shard by shard under `name`."""
+    shards = []
+    for start in range(0, len(x), SHARD):
+        part = x[start : start + SHARD]
+        shards.append(bench.shard(f"{name}-{start}", lambda part=part: _project(network, through, part, compute)))
+        steps(start + len(part))
+    return Projected(
+        np.concatenate([shard["features"] for shard in shards], axis=1),
+        np.concatenate([shard["outputs"] for shard in shards]),
+        float(sum(shard["seconds"] for shard in shards)),
+    )
 
 
 def build_kernels_stage(features: Artifact, inputs: Artifact, report: Report) -> Contents:

@@ -9,9 +9,7 @@ from torch import Tensor
 
 from dntk_core.compute import Compute
 from dntk_core.data import Dataset
-from dntk_core.errors import DNTKError
 from dntk_core.gradients import projector, resolve_device, stream
-from dntk_core.models import build_model
 from dntk_core.network import prepare
 from dntk_core.randomness import generator
 from dntk_core.spec import RunSpec
@@ -24,26 +22,6 @@ from dntk_core.wmdd.selection import SELECTIONS, Choice, choose
 CANDIDATES = 4000
 # Gradients of one class held at once for a selection, in bytes.
 GRADIENT_BYTES = 2**30
-
-
-def check_images(data: Dataset, spec: RunSpec) -> None:
-    """Refuse what cannot be distilled: images outside [0, 1], empty classes, more per class than there are."""
-    images = data.train_images
-    # A NaN fails both comparisons.
-    if not (images.min() >= 0 and images.max() <= 1):
-        raise DNTKError(
-            f"images must be finite numbers in [0, 1] to be distilled, got values from {images.min():.4g} to "
-            f"{images.max():.4g}; scale them (8-bit images by 1/255)"
-        )
-    counts = np.bincount(data.train_labels, minlength=len(data.class_names))
-    for name, count in zip(data.class_names, counts, strict=True):
-        if count == 0:
-            raise DNTKError(f"class {name!r} has no training images to distil; add images of it or remove the class")
-        if count < spec.distill.per_class:
-            raise DNTKError(
-                f"{spec.distill.per_class} images per class asked for, but class {name!r} has only {count}; "
-                "ask for fewer per class"
-            )
 
 
 @dataclass(frozen=True)

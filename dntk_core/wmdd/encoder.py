@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -90,7 +91,7 @@ def make_encoder(module: nn.Module, example: Tensor) -> Encoder:
         handle.remove()
     layers = [part for part in called if isinstance(part, _MATRIX)]
     if not layers:
-        raise DNTKError("the network has no linear or convolution layer to take features from; wrap its last step in one")
+        raise DNTKError("the network has no linear or convolution layer to take features from; add one as its head")
     norms = [part for part in called if isinstance(part, _NORM)]
     return Encoder(
         module,
@@ -130,7 +131,7 @@ def class_statistics(encoder: Encoder, x: Tensor, memory: int) -> ClassStatistic
     mean = sums / len(x)
     # Rounding may leave a constant channel slightly below zero.
     variance = (squares / len(x) - mean**2).clamp(min=0)
-    floor = torch.tensor([eps for eps, count in zip(encoder.floor, encoder.channels, strict=True) for _ in range(count)])
+    floor = torch.from_numpy(np.repeat(encoder.floor, encoder.channels))
     return ClassStatistics(torch.cat(features), mean.float(), (variance + floor).sqrt().float())
 
 

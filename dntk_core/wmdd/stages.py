@@ -1,4 +1,4 @@
-"""What the stages of a distilled run compute: distilled images, a student of them, inputs."""
+"""What the stages of a distilled run compute: the distilled images, and a student of them."""
 
 from dataclasses import replace
 
@@ -9,17 +9,17 @@ from safetensors.torch import save as save_tensors
 from torch import Tensor
 
 from dntk_core.compute import Compute
-from dntk_core.data import choose_inputs, load_data
+from dntk_core.data import load_data
 from dntk_core.gradients import resolve_device
 from dntk_core.models import accuracy, batches, build_model, fit
-from dntk_core.progress import Progress, Report
+from dntk_core.progress import Progress, Report, Steps
 from dntk_core.randomness import generator
 from dntk_core.spec import RunSpec
 from dntk_core.stages import Contents, tensor
 from dntk_core.store import Artifact, Workbench
 from dntk_core.wmdd.barycenter import BARYCENTERS, nearest_images
 from dntk_core.wmdd.classes import Classes
-from dntk_core.wmdd.synthesis import Targets, synthesise
+from dntk_core.wmdd.synthesis import Descent, Targets, synthesise
 
 # Real images per class that the map of feature space shows.
 SHOWN = 60
@@ -39,17 +39,14 @@ def build_distilled_stage(
     classes = Classes(spec, load_data(spec.data), model, compute)
     build = _synthesised if spec.distill.method == "wmdd" else _selected
     contents, note = build(classes, report, bench)
-    with torch.no_grad():
-        x = tensor(classes.data.normalise(contents["images"]))
-        encodings = [classes.encoder(part.to(classes.device)) for part in x.split(classes.encoder.batch(compute.memory))]
-    features = torch.cat([each.features for each in encodings]).cpu().numpy()
+    features, logits = _encode(classes, tensor(classes.data.normalise(contents["images"])))
     real = np.concatenate([classes.members(c)[:SHOWN] for c in range(len(classes))])
     contents = {
         "features": features,
         "points": features,
-        "soft_labels": torch.cat([each.logits for each in encodings]).cpu().numpy(),
+        "soft_labels": logits,
         "labels": np.repeat(np.arange(len(classes)), spec.distill.per_class),
-        "real_features": _features(classes, real),
+        "real_features": _encode(classes, classes.images(real))[0],
         "real_labels": classes.data.train_labels[real],
         "losses": np.empty((0, len(classes), 2)),
     } | contents
@@ -58,37 +55,42 @@ def build_distilled_stage(
 
 def _synthesised(classes: Classes, report: Report, bench: Workbench) -> Contents:
     """WMDD: barycenters per class, then images of as many classes at once as fit in memory."""
-    spec, C, encoder, device = classes.spec.distill, len(classes), classes.encoder, classes.device
+    spec, C = classes.spec.distill, len(classes)
+    steps = Steps(report, "distilled", 0, C + C * spec.iterations)
     known = []
     for c in range(C):
         known.append(bench.shard(f"class-{c}", lambda c=c: _class_targets(classes, c)))
-        report(Progress("distilled", c + 1, C + C * spec.iterations, f"barycenter of class {classes.data.class_names[c]}"))
-    together = max(1, encoder.batch(classes.compute.memory) // spec.per_class)
-    images, losses = [], []
-    for first in range(0, C, together):
-        group = range(first, min(first + together, C))
-        targets = Targets(
-            *(torch.from_numpy(np.stack([known[c][name] for c in group])).to(device) for name in ("points", "mean", "std"))
-        )
-
-        def told(step: int, each: np.ndarray, first=first, group=group) -> None:
-            feature, norm = each.mean(axis=0)
-            done = C + first * spec.iterations + len(group) * step
-            report(Progress("distilled", done, C + C * spec.iterations, f"feature {feature:.3g} · batch norm {norm:.3g}"))
-
-        start = torch.from_numpy(np.concatenate([known[c]["start"] for c in group])).to(device)
-        settings = {"bounds": _bounds(classes, device), "flip": classes.data.flip, "report": told}
-        end = synthesise(encoder, targets, start, spec, bench, f"images-{group.start}-{group.stop}", **settings)
-        images.append(end.images.cpu().numpy())
-        losses.append(end.losses)
+        steps(c + 1, f"barycenter of class {classes.data.class_names[c]}")
+    together = max(1, classes.encoder.batch(classes.compute.memory) // spec.per_class)
+    groups = [range(first, min(first + together, C)) for first in range(0, C, together)]
+    ends = [_descend(classes, [known[c] for c in group], group, bench, steps) for group in groups]
     contents = {
-        "images": np.clip(classes.data.denormalise(np.concatenate(images)), 0.0, 1.0),
+        "images": classes.data.denormalise(np.concatenate([end.images.cpu().numpy() for end in ends])).clip(0.0, 1.0),
         "weights": np.concatenate([shard["weights"] for shard in known]),
         "points": np.concatenate([shard["points"] for shard in known]),
         "origin": np.full(C * spec.per_class, -1),
-        "losses": np.concatenate(losses, axis=1),
+        "losses": np.concatenate([end.losses for end in ends], axis=1),
     }
     return contents, {"w2": [float(shard["cost"]) for shard in known]}
+
+
+def _descend(classes: Classes, known: list[dict], group: range, bench: Workbench, steps: Steps) -> Descent:
+    """Synthesise the images of a group of classes."""
+    spec, device = classes.spec.distill, classes.device
+
+    def of_group(name: str, join) -> Tensor:
+        return torch.from_numpy(join([shard[name] for shard in known])).to(device)
+
+    def told(step: int, losses: np.ndarray) -> None:
+        feature, norm = losses.mean(axis=0)
+        done = len(classes) + group.start * spec.iterations + len(group) * step
+        steps(done, f"feature loss {feature:.3g}, batch-norm loss {norm:.3g}")
+
+    targets = Targets(*(of_group(name, np.stack) for name in ("points", "mean", "std")))
+    start = of_group("start", np.concatenate)
+    settings = {"bounds": _bounds(classes, device), "flip": classes.data.flip, "report": told}
+    name = f"images-{group.start}-{group.stop}"
+    return synthesise(classes.encoder, targets, start, spec, bench, name, **settings)
 
 
 def _class_targets(classes: Classes, c: int) -> dict[str, np.ndarray]:
@@ -132,12 +134,12 @@ def build_student_stage(spec: RunSpec, distilled: Artifact, compute: Compute, re
     device = resolve_device(compute.device)
     x = tensor(data.normalise(distilled["images"]))
     epochs = spec.model.epochs * batches(len(data.train_labels)) // batches(len(x))
-    objective = soft_objective(tensor(distilled["soft_labels"]).to(device), tensor(distilled["weights"]).to(device))
+    soft_labels, weights = (tensor(np.array(distilled[name])).to(device) for name in ("soft_labels", "weights"))
 
     def told(event: Progress) -> None:
         report(replace(event, stage="student"))
 
-    model = fit(model, x, objective, replace(spec.model, epochs=epochs), told, device).cpu()
+    model = fit(model, x, soft_objective(soft_labels, weights), replace(spec.model, epochs=epochs), told, device).cpu()
     test = accuracy(model, tensor(data.normalise(data.test_images)), torch.from_numpy(data.test_labels))
     return {"weights.safetensors": save_tensors(model.state_dict())}, {"test_accuracy": test}
 
@@ -153,25 +155,13 @@ def soft_objective(soft_labels: Tensor, weights: Tensor):
     return objective
 
 
-def build_distilled_inputs_stage(spec: RunSpec, distilled: Artifact, report: Report) -> Contents:
-    """Take the distilled images as kernel inputs; test inputs as in any run."""
-    data = load_data(spec.data)
-    _, test = choose_inputs(data, spec.inputs)
-    contents = {
-        "kernel_index": np.array(distilled["origin"]),
-        "test_index": test,
-        "train_labels": np.array(distilled["labels"]),
-        "test_labels": data.test_labels[test],
-        "images": np.array(distilled["images"]),
-    }
-    report(Progress("inputs", 1, 1))
-    return contents, {"class_names": list(data.class_names), "n": len(data.train_labels)}
-
-
-def _features(classes: Classes, index: np.ndarray) -> np.ndarray:
-    with torch.no_grad():
-        parts = classes.images(index).split(classes.encoder.batch(classes.compute.memory))
-        return torch.cat([classes.encoder(part.to(classes.device)).features for part in parts]).cpu().numpy()
+@torch.no_grad()
+def _encode(classes: Classes, x: Tensor) -> tuple[np.ndarray, np.ndarray]:
+    """Features (n, d) and logits (n, C) of normalised images."""
+    parts = x.split(classes.encoder.batch(classes.compute.memory))
+    encodings = [classes.encoder(part.to(classes.device)) for part in parts]
+    features, logits = (torch.cat([getattr(each, name) for each in encodings]) for name in ("features", "logits"))
+    return features.cpu().numpy(), logits.cpu().numpy()
 
 
 def _bounds(classes: Classes, device: torch.device) -> tuple[Tensor, Tensor]:

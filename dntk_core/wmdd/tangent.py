@@ -5,7 +5,7 @@ coordinates, of which V's image takes r: measured residuals are k/(k - r) times 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -14,22 +14,18 @@ from dntk_core.errors import DNTKError
 
 @dataclass(frozen=True)
 class Capture:
-    """‖Φ(I-Π)‖² = PCA tail + misalignment (Proposition "Energy-gap decomposition"), and the kernel it leaves.
+    """‖Φ(I-Π)‖² = PCA tail + misalignment (Proposition "Energy-gap decomposition").
 
-    rank:         r, the dimension of V
-    total:        ‖Φ‖²
-    missed:       ‖Φ(I-Π)‖²
-    tail:         Σ_{j>r} σ_j², what the best subspace of that rank misses
-    kernel_error: ‖Φ(I-Π)Φᵀ‖_F
-    kernel_bound: ‖Φ‖ ‖Φ(I-Π)‖ >= kernel_error
+    rank:   r, the dimension of V
+    total:  ‖Φ‖²
+    missed: ‖Φ(I-Π)‖²
+    tail:   Σ_{j>r} σ_j², what the best subspace of that rank misses
     """
 
     rank: int
     total: float
     missed: float
     tail: float
-    kernel_error: float
-    kernel_bound: float
 
     @property
     def misalignment(self) -> float:
@@ -44,7 +40,16 @@ class Capture:
     @property
     def relative(self) -> float:
         """(1 - E)/(1 - E_PCA) >= 1: how many times more is missed than need be."""
-        return self.missed / self.tail
+        return self.missed / self.tail if self.tail > 0 else 1.0
+
+
+@dataclass(frozen=True)
+class KernelError:
+    """error: ‖K - ΦΠΦᵀ‖_F = ‖Φ(I-Π)Φᵀ‖_F; bound: ‖Φ‖ ‖Φ(I-Π)‖ on it; norm: ‖K‖_F."""
+
+    error: float
+    bound: float
+    norm: float
 
 
 @dataclass(frozen=True)
@@ -110,24 +115,28 @@ def capture(judged: Reference, basis: np.ndarray) -> Capture:
     """Measure what a subspace with basis (k, r) captures of the reference gradients."""
     k, r = basis.shape
     outside = k / (k - r)
-    rest = judged.Phi - (judged.Phi @ basis) @ basis.T
     total = float(judged.energies.sum())
-    missed = min(outside * float(np.sum(rest**2)), total)
-    return Capture(
-        rank=r,
-        total=total,
-        missed=missed,
-        tail=min(outside * float(judged.energies[r:].sum()), missed),
-        kernel_error=outside * float(np.linalg.norm(_smaller_gram(rest))),
-        kernel_bound=float(np.sqrt(total * missed)),
-    )
+    missed = min(outside * max(total - float(np.sum((judged.Phi @ basis) ** 2)), 0.0), total)
+    return Capture(r, total, missed, tail=min(outside * float(judged.energies[r:].sum()), missed))
+
+
+def kernel_error(judged: Reference, basis: np.ndarray) -> KernelError:
+    """Measure the error of the kernel ΦΠΦᵀ that a subspace with basis (k, r) leaves, and the paper's bound on it."""
+    k, r = basis.shape
+    rest = judged.Phi - (judged.Phi @ basis) @ basis.T
+    error = k / (k - r) * float(np.linalg.norm(_smaller_gram(rest)))
+    caught = capture(judged, basis)
+    return KernelError(error, float(np.sqrt(caught.total * caught.missed)), float(np.linalg.norm(judged.energies)))
 
 
 def together(captures: Sequence[Capture]) -> Capture:
-    """Sum the captures of the class kernels, each with its own subspace, as of one block-diagonal kernel."""
-    total, missed, tail = (float(sum(getattr(each, name) for each in captures)) for name in ("total", "missed", "tail"))
-    error, bound = (float(np.linalg.norm([getattr(each, n) for each in captures])) for n in ("kernel_error", "kernel_bound"))
-    return Capture(sum(each.rank for each in captures), total, missed, tail, error, bound)
+    """Sum what the class kernels' own subspaces capture."""
+    return Capture(*(sum(getattr(each, part.name) for each in captures) for part in fields(Capture)))
+
+
+def of_all_classes(errors: Sequence[KernelError]) -> KernelError:
+    """Join the errors of the class kernels, as of one block-diagonal kernel."""
+    return KernelError(*(float(np.linalg.norm([getattr(e, p.name) for e in errors])) for p in fields(KernelError)))
 
 
 def _smaller_gram(Phi: np.ndarray) -> np.ndarray:
