@@ -1,6 +1,5 @@
 """Weights from files, without ever running code from them."""
 
-import hashlib
 import pickle
 from pathlib import Path
 
@@ -52,12 +51,6 @@ def read_state(path: Path) -> dict[str, Tensor]:
     if not tensors:
         raise DNTKError(f"{path} holds no tensors; save a state dict: torch.save(model.state_dict(), …)")
     return tensors
-
-
-def fingerprint(path: Path) -> str:
-    """sha256 of a file."""
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _read_torch(path: Path) -> dict:

@@ -75,16 +75,16 @@ def load_data(spec: DataSpec) -> Dataset:
 def choose_inputs(data: Dataset, spec: InputSpec) -> tuple[np.ndarray, np.ndarray]:
     """Draw indices: kernel inputs (m,) from the training images, balanced over classes, and test inputs (t,)."""
     return (
-        _balanced(data.train_labels, data.class_names, spec.kernel, generator(spec.seed, "kernel inputs"), "kernel"),
-        _balanced(data.test_labels, data.class_names, spec.test, generator(spec.seed, "test inputs"), "test"),
+        _balanced(data.train_images, data.train_labels, data.class_names, spec.kernel, spec.seed, "kernel"),
+        _balanced(data.test_images, data.test_labels, data.class_names, spec.test, spec.seed, "test"),
     )
 
 
 def check_distillable(data: Dataset, per_class: int) -> None:
     """Refuse what cannot be distilled: images outside [0, 1], empty classes, more per class than there are."""
     images = data.train_images
-    # A NaN fails both comparisons.
-    if not (images.min() >= 0 and images.max() <= 1):
+    # Other images are in range by construction. A NaN fails both comparisons.
+    if isinstance(images, np.ndarray) and not (images.min() >= 0 and images.max() <= 1):
         raise DNTKError(
             f"images must be finite numbers in [0, 1] to be distilled, got values from {images.min():.4g} to "
             f"{images.max():.4g}; scale them (8-bit images by 1/255)"
@@ -99,14 +99,29 @@ def check_distillable(data: Dataset, per_class: int) -> None:
             )
 
 
-def _balanced(labels, names, count: int, rng: np.random.Generator, what: str) -> np.ndarray:
+def _balanced(images, labels, names, count: int, seed: int, what: str) -> np.ndarray:
     """Take classes in turn until `count` inputs are drawn; small classes give all they have. Sorted by class."""
     if count > len(labels):
         raise DNTKError(f"{count:,} {what} inputs asked for, but the dataset has only {len(labels):,}; ask for fewer")
-    members = [rng.permutation(np.flatnonzero(labels == c)) for c in range(len(names))]
-    for name, of_class in zip(names, members, strict=True):
-        if not len(of_class):
+    rng = generator(seed, f"{what} inputs")
+    waiting = [list(rng.permutation(np.flatnonzero(labels == c))) for c in range(len(names))]
+    for name, of_class in zip(names, waiting, strict=True):
+        if not of_class:
             raise DNTKError(f"class {name!r} has no {what} inputs; add images of it or remove the class")
-    turn = np.concatenate([np.arange(len(of_class)) for of_class in members])
-    order = np.argsort(turn, kind="stable")[:count]
-    return np.concatenate(members)[np.sort(order)]
+    chosen: list[list[int]] = [[] for _ in names]
+    while sum(map(len, chosen)) < count and any(waiting):
+        for c in range(len(names)):
+            if sum(map(len, chosen)) < count and (i := _next_readable(images, waiting[c])) is not None:
+                chosen[c].append(i)
+    if sum(map(len, chosen)) < count:
+        raise DNTKError(f"only {sum(map(len, chosen)):,} of the {what} images can be read; ask for fewer inputs")
+    return np.concatenate([np.array(of_class, dtype=np.int64) for of_class in chosen])
+
+
+def _next_readable(images, waiting: list[int]) -> int | None:
+    """The next image of a class that decodes; broken files are passed over."""
+    while waiting:
+        i = int(waiting.pop(0))
+        if isinstance(images, np.ndarray) or images.readable(i):
+            return i
+    return None

@@ -1,4 +1,4 @@
-"""Networks by name: our own small one, torchvision's, timm's, or a user's factory; and heads cut to the data's classes."""
+"""Networks by name: our own, torchvision's, timm's, or a user's factory; heads are cut to the data's classes."""
 
 import importlib
 from pathlib import Path
@@ -112,7 +112,9 @@ def _published(spec: ModelSpec):
         enum = torchvision.models.get_model_weights(spec.name)
         return enum.DEFAULT if spec.weights == "DEFAULT" else enum[spec.weights]
     except (ValueError, KeyError):
-        raise DNTKError(f"torchvision publishes no weights {spec.weights!r} for {spec.name!r}; give a file or DEFAULT") from None
+        raise DNTKError(
+            f"torchvision publishes no weights {spec.weights!r} for {spec.name!r}; give a file or DEFAULT"
+        ) from None
 
 
 def _download(spec: ModelSpec) -> nn.Module:
@@ -140,7 +142,9 @@ def _own(name: str, outputs: int, own_code: bool) -> nn.Module:
     try:
         network = getattr(importlib.import_module(module), factory)(outputs)
     except (ImportError, AttributeError, TypeError) as error:
-        raise DNTKError(f"{name!r} must name a function of the number of classes that returns a network: {error}") from None
+        raise DNTKError(
+            f"{name!r} must name a function of the number of classes that returns a network: {error}"
+        ) from None
     if not isinstance(network, nn.Module):
         raise DNTKError(f"{name!r} returned a {type(network).__name__}, not a torch.nn.Module")
     return network
@@ -155,15 +159,15 @@ def _rows(spec: ModelSpec, class_names: tuple[str, ...], outputs: int) -> list[i
             rows = []
         if len(rows) != len(class_names) or min(rows) < 0 or len(set(rows)) != len(rows):
             raise DNTKError(
-                f"classes must be {len(class_names)} different output numbers separated by commas, one per class folder "
-                f"in alphabetical order, got {spec.classes!r}"
+                f"classes must be {len(class_names)} different output numbers separated by commas, one per class in "
+                f"alphabetical order, got {spec.classes!r}"
             )
         return rows
     if outputs == 1000 and _known_wordnet(class_names):
         return [IMAGENET_INDEX[name] for name in class_names]
     raise DNTKError(
-        f"the head has {outputs} outputs, the data {len(class_names)} classes ({', '.join(class_names[:3])} …); say which "
-        "outputs are meant with classes (--classes 0,217,…)"
+        f"the head has {outputs} outputs, the data {len(class_names)} classes ({', '.join(class_names[:3])} …); "
+        "say which outputs are meant with classes (--classes 0,217,…)"
     )
 
 

@@ -4,7 +4,6 @@ import hashlib
 from dataclasses import replace
 from pathlib import Path
 
-from dntk_core.checkpoints import fingerprint
 from dntk_core.errors import DNTKError
 from dntk_core.spec import DataSpec, ModelSpec, RunSpec
 
@@ -19,7 +18,9 @@ def pin(spec: RunSpec) -> RunSpec:
 
 def _checked(pinned: str, found: str, path: str) -> str:
     if pinned and pinned != found:
-        raise DNTKError(f"{path} is no longer what this run was computed from; remove the fingerprint to use it as it is")
+        raise DNTKError(
+            f"{path} is no longer what this run was computed from; remove the fingerprint to use it as it is"
+        )
     return found
 
 
@@ -42,12 +43,20 @@ def _weights_fingerprint(spec: ModelSpec) -> str:
     return fingerprint(path) if spec.weights and path.is_file() else ""
 
 
+def fingerprint(path: Path) -> str:
+    """sha256 of a file."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 def _as_published(data: DataSpec, model: ModelSpec) -> DataSpec:
     """Take size and scale from published weights where the spec leaves them open."""
+    if not model.weights or model.fingerprint:
+        return data
     # Loading torchvision takes seconds; specs without published weights do without.
     from dntk_core.models import weight_transforms
 
-    if not model.weights or model.fingerprint or (wanted := weight_transforms(model)) is None:
+    if (wanted := weight_transforms(model)) is None:
         return data
     if not data.size:
         data = replace(data, size=wanted.crop_size[0], resize=wanted.resize_size[0])

@@ -8,8 +8,10 @@ import numpy as np
 
 from dntk_core.compute import Compute
 from dntk_core.errors import DNTKError
+from dntk_core.images import ImageArray, as_images
 from dntk_core.index import Index, RunInfo
 from dntk_core.kernels import Kernels
+from dntk_core.pinning import pin
 from dntk_core.progress import Report, ignore
 from dntk_core.readout import Problem
 from dntk_core.spec import RunSpec
@@ -58,9 +60,9 @@ class Run:
         return Problem(self.kernels, self.targets, self.test_logits, self.test_labels)
 
     @property
-    def images(self) -> np.ndarray:
-        """Kernel inputs as images in [0, 1], (m, channels, height, width)."""
-        return self.artifacts["inputs"]["images"]
+    def images(self) -> np.ndarray | ImageArray:
+        """Kernel inputs as images in [0, 1] when indexed, (m, channels, height, width)."""
+        return as_images(self.artifacts["inputs"]["images"])
 
     @property
     def features(self) -> np.ndarray:
@@ -108,7 +110,7 @@ def load_or_build(
 
     report: called with a Progress at every step; may raise Cancelled, and the next call goes on from there
     """
-    store, compute = store or Store(), compute or Compute()
+    store, compute, spec = store or Store(), compute or Compute(), pin(spec)
     if (run := _cached(spec, store)) is not None:
         return run
     # Loading torch takes seconds; a cached run does without.
@@ -116,12 +118,12 @@ def load_or_build(
     from dntk_core.wmdd import stages as distilling
     from dntk_core.wmdd.comparison import build_selections_stage
 
-    stages.check(spec)
+    stages.check(spec, compute)
     Index(store).begin(spec)
     made: dict[str, Artifact] = {}
     network = spec.network_stage
     build = {
-        "model": lambda bench: stages.build_model_stage(spec, compute, report),
+        "model": lambda bench: stages.build_model_stage(spec, compute, report, bench),
         "distilled": lambda bench: distilling.build_distilled_stage(spec, made["model"], compute, report, bench),
         "student": lambda bench: distilling.build_student_stage(spec, made["distilled"], compute, report),
         "inputs": lambda bench: stages.build_inputs_stage(spec, made.get("distilled"), report),

@@ -13,7 +13,7 @@ from safetensors.torch import save as save_tensors
 from torch import Tensor, nn
 
 from dntk_core.data import Dataset
-from dntk_core.images import in_batches
+from dntk_core.images import ImageArray, ImageFiles, in_batches
 from dntk_core.progress import Progress, Report
 from dntk_core.spec import ModelSpec
 from dntk_core.store import Workbench
@@ -27,16 +27,18 @@ Objective = Callable[[Tensor, Tensor], Tensor]
 
 @dataclass(frozen=True)
 class Seen:
-    """Images as the network sees them: decoded and normalised when indexed."""
+    """Images as the network sees them, decoded and normalised when indexed; `chosen` narrows them down."""
 
     data: Dataset
-    images: object
+    images: np.ndarray | ImageArray | ImageFiles
+    chosen: np.ndarray | None = None
 
     def __len__(self) -> int:
-        return len(self.images)
+        return len(self.images) if self.chosen is None else len(self.chosen)
 
     def __getitem__(self, index) -> Tensor:
         """(b, channels, height, width) float32."""
+        index = np.arange(len(self))[index] if self.chosen is None else self.chosen[index]
         return torch.from_numpy(np.ascontiguousarray(self.data.normalise(self.images[index]), dtype=np.float32))
 
 
@@ -89,7 +91,9 @@ def fit(
         if bench is not None:
             bench.shard(f"epoch-{epoch}", state.freeze)
             bench.drop(f"epoch-{epoch - 1}")
-        report(Progress("model", epoch + 1, spec.epochs, f"loss {loss:.4f}" + (f", held out {score:.3f}" if judge else "")))
+        report(
+            Progress("model", epoch + 1, spec.epochs, f"loss {loss:.4f}" + (f", held out {score:.3f}" if judge else ""))
+        )
     model.load_state_dict(state.best)
     return model.eval()
 
@@ -142,9 +146,7 @@ class _State:
 
     def freeze(self) -> dict[str, np.ndarray]:
         """As arrays for the cache."""
-        momentum = {
-            str(i): entry["momentum_buffer"] for i, entry in enumerate(self.optimizer.state.values()) if entry
-        }
+        momentum = {str(i): entry["momentum_buffer"] for i, entry in enumerate(self.optimizer.state.values()) if entry}
         tensors = {"model": self.model.state_dict(), "best": self.best, "momentum": momentum}
         return {
             **{name: np.frombuffer(save_tensors(_copied(part)), np.uint8) for name, part in tensors.items()},

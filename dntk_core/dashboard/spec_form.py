@@ -23,7 +23,9 @@ def _part(start, title: str):
     plain = {f.name: getattr(start, f.name) for f in fields(start) if f.name not in parts}
     built = {name: _part(part, name) for name, part in parts.items()}
     columns = st.columns(max(3, len(plain)))
-    values = {name: _input(column, f"{title} {name}".strip(), value) for column, (name, value) in zip(columns, plain.items())}
+    values = {
+        name: _input(column, f"{title} {name}".strip(), value) for column, (name, value) in zip(columns, plain.items())
+    }
     return lambda: type(start)(**values, **{name: build() for name, build in built.items()})
 
 

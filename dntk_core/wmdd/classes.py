@@ -42,7 +42,7 @@ class Classes:
 
     @cached_property
     def encoder(self) -> Encoder:
-        network = load_network(self.spec, self.data, self.model, self.device)
+        network = load_network(self.spec, self.data, self.model, self.compute)
         return make_encoder(network, self.images(np.array([0])).to(self.device))
 
     def members(self, c: int) -> np.ndarray:
@@ -82,6 +82,6 @@ class Classes:
     @cached_property
     def _gradient_network(self):
         # A network of its own: the encoder's parameters are frozen.
-        network = load_network(self.spec, self.data, self.model, self.device)
+        network = load_network(self.spec, self.data, self.model, self.compute)
         network = prepare(network, self.images(np.array([0])).to(self.device), self.spec.outputs)
         return network, projector(network, self.spec.projection, self.device)

@@ -10,6 +10,7 @@ from dntk_core.progress import Progress, Report, Steps
 from dntk_core.spec import RunSpec
 from dntk_core.stages import Contents, load_network, project_images, tensor
 from dntk_core.store import Artifact, Workbench
+from dntk_core.training import Seen
 from dntk_core.wmdd.chain_rule import chain_rule_error
 from dntk_core.wmdd.classes import Classes
 from dntk_core.wmdd.judgement import Inputs, judge
@@ -51,11 +52,11 @@ def build_selections_stage(
         chosen[name] = {part: np.concatenate([shard[part] for shard in shards]) for part in ("index", "weights")}
 
     x = tensor(data.normalise(distilled["images"][:PROBE])).to(device)
-    network = prepare(load_network(spec, data, network_under_study, device), x, spec.outputs)
+    network = prepare(load_network(spec, data, network_under_study, compute), x, spec.outputs)
     through = projector(network, spec.projection, device)
 
     def gradients(name: str, index: np.ndarray, weights: np.ndarray, before: int) -> Inputs:
-        images = tensor(data.normalise(data.train_images[index]))
+        images = Seen(data, data.train_images, index)
         steps = Steps(report, "selections", before, total)
         found = project_images(network, through, images, compute, bench, f"{name}-gradients", steps)
         return Inputs(found.features, found.outputs, data.train_labels[index], weights)

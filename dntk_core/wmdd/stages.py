@@ -11,12 +11,13 @@ from torch import Tensor
 from dntk_core.compute import Compute
 from dntk_core.data import load_data
 from dntk_core.gradients import resolve_device
-from dntk_core.models import accuracy, batches, build_model, fit
+from dntk_core.models import build_model
 from dntk_core.progress import Progress, Report, Steps
 from dntk_core.randomness import generator
 from dntk_core.spec import RunSpec
 from dntk_core.stages import Contents, tensor
 from dntk_core.store import Artifact, Workbench
+from dntk_core.training import Seen, accuracy, batches, fit
 from dntk_core.wmdd.barycenter import BARYCENTERS, nearest_images
 from dntk_core.wmdd.classes import Classes
 from dntk_core.wmdd.synthesis import Descent, Targets, synthesise
@@ -130,7 +131,7 @@ def _selected(classes: Classes, report: Report, bench: Workbench) -> Contents:
 def build_student_stage(spec: RunSpec, distilled: Artifact, compute: Compute, report: Report) -> Contents:
     """Train a network on the distilled images alone, in as many steps as the one on real images took."""
     data = load_data(spec.data)
-    model = build_model(spec.model, data.channels, len(data.class_names))
+    model = build_model(spec.model, data.channels, data.class_names, compute.own_code)
     device = resolve_device(compute.device)
     x = tensor(data.normalise(distilled["images"]))
     epochs = spec.model.epochs * batches(len(data.train_labels)) // batches(len(x))
@@ -140,7 +141,7 @@ def build_student_stage(spec: RunSpec, distilled: Artifact, compute: Compute, re
         report(replace(event, stage="student"))
 
     model = fit(model, x, soft_objective(soft_labels, weights), replace(spec.model, epochs=epochs), told, device).cpu()
-    test = accuracy(model, tensor(data.normalise(data.test_images)), torch.from_numpy(data.test_labels))
+    test = accuracy(model, Seen(data, data.test_images), torch.from_numpy(data.test_labels))
     return {"weights.safetensors": save_tensors(model.state_dict())}, {"test_accuracy": test}
 
 
