@@ -140,6 +140,23 @@ def load_or_build(
     return Run(spec, made)
 
 
+def train_network(
+    spec: RunSpec, report: Report = ignore, compute: Compute | None = None, store: Store | None = None
+) -> Artifact:
+    """Return the network of a spec alone: its weights (weights.safetensors) and test accuracy, trained if need be."""
+    from dntk_core import stages
+
+    store, compute, spec = store or Store(), compute or Compute(), pin(spec)
+    stages.check(spec, compute)
+    Index(store).begin(spec)
+    return store.load_or_build(
+        "model",
+        spec.stage_key("model"),
+        spec.to_json(),
+        _timed(lambda bench: stages.build_model_stage(spec, compute, report, bench)),
+    )
+
+
 def open_run(key: str, store: Store | None = None) -> Run:
     """Open a finished run by its key, or by the start of it that no other run shares."""
     store = store or Store()

@@ -24,9 +24,8 @@ WEIGHTS = ("free", "uniform")
 STARTS = ("medoids", "noise")
 
 
-def _owners(default=""):
-    """A field for the server's owner alone: it names a file or code, so the web page does not offer it."""
-    return field(default=default, metadata={"owner": True})
+# Files are named by the server's owner, fingerprints follow from them: the web page offers neither.
+FILE, FINGERPRINT = {"kind": "file"}, {"kind": "fingerprint"}
 
 
 @dataclass(frozen=True)
@@ -39,12 +38,12 @@ class DataSpec:
     """
 
     name: str = "digits"
-    path: str = _owners()
+    path: str = field(default="", metadata=FILE)
     size: int = 0
     resize: int = 0
     mean: str = ""
     std: str = ""
-    fingerprint: str = _owners()
+    fingerprint: str = field(default="", metadata=FINGERPRINT)
 
 
 @dataclass(frozen=True)
@@ -57,8 +56,8 @@ class ModelSpec:
     """
 
     name: str = "small_resnet"
-    weights: str = _owners()
-    fingerprint: str = _owners()
+    weights: str = field(default="", metadata=FILE)
+    fingerprint: str = field(default="", metadata=FINGERPRINT)
     classes: str = ""
     epochs: int = 12
     seed: int = 0

@@ -62,8 +62,8 @@ def build_model_stage(spec: RunSpec, compute: Compute, report: Report, bench: Wo
         images, labels = Seen(data, data.train_images, learnt), torch.from_numpy(data.train_labels[learnt])
         judge = _judge(data, held_out) if len(held_out) else None
         model = train(model, images, labels, spec.model, report, device, bench, judge, data.flip)
-    test = accuracy(model.to(device), Seen(data, data.test_images), torch.from_numpy(data.test_labels))
-    report(Progress("model", 1, 1, f"test accuracy {test:.3f}"))
+    steps = Steps(report, "test accuracy", 0, len(data.test_labels))
+    test = accuracy(model.to(device).eval(), Seen(data, data.test_images), torch.from_numpy(data.test_labels), steps)
     return {"weights.safetensors": save_tensors(model.cpu().state_dict())}, {"test_accuracy": test}
 
 

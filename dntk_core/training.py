@@ -115,11 +115,16 @@ def one_cycle(share: float) -> float:
 
 
 @torch.no_grad()
-def accuracy(model: nn.Module, images: Seen | Tensor, labels: Tensor, batch: int = 256) -> float:
-    """Share of inputs whose largest logit is the label's."""
-    device = next(model.parameters()).device
-    parts = torch.arange(len(labels)).split(batch)
-    right = sum(int((model(images[part].to(device)).argmax(1).cpu() == labels[part]).sum()) for part in parts)
+def accuracy(
+    model: nn.Module, images: Seen | Tensor, labels: Tensor, steps: Callable[[int], None] | None = None
+) -> float:
+    """Share of inputs whose largest logit is the label's; `steps` hears how many are judged."""
+    device, right, done = next(model.parameters()).device, 0, 0
+    for x, y in zip(in_batches(images, np.arange(len(labels)), BATCH), labels.split(BATCH), strict=True):
+        right += int((model(x.to(device)).argmax(1).cpu() == y).sum())
+        done += len(y)
+        if steps is not None:
+            steps(done)
     return right / len(labels)
 
 

@@ -4,10 +4,10 @@ from dataclasses import fields, is_dataclass
 
 import streamlit as st
 
-from dntk_core.data import DATASETS
+from dntk_core.sources import SOURCES
 from dntk_core.spec import OUTPUTS, RunSpec
 
-_CHOICES = {"data name": tuple(DATASETS), "outputs": OUTPUTS}
+_CHOICES = {"data name": tuple(SOURCES), "outputs": OUTPUTS}
 
 
 def spec_form(start: RunSpec) -> RunSpec | None:
@@ -20,13 +20,15 @@ def spec_form(start: RunSpec) -> RunSpec | None:
 def _part(start, title: str):
     """Draw the inputs of one dataclass, its parts first; returns what builds it from their values."""
     parts = {f.name: getattr(start, f.name) for f in fields(start) if is_dataclass(getattr(start, f.name))}
-    plain = {f.name: getattr(start, f.name) for f in fields(start) if f.name not in parts}
+    # Files and code are named on the command line alone; an open run keeps those it has.
+    kept = {f.name: getattr(start, f.name) for f in fields(start) if f.metadata.get("kind") == "file"}
+    asked = [f.name for f in fields(start) if not f.metadata and f.name not in parts]
+    plain = {name: getattr(start, name) for name in asked}
     built = {name: _part(part, name) for name, part in parts.items()}
     columns = st.columns(max(3, len(plain)))
-    values = {
-        name: _input(column, f"{title} {name}".strip(), value) for column, (name, value) in zip(columns, plain.items())
-    }
-    return lambda: type(start)(**values, **{name: build() for name, build in built.items()})
+    pairs = zip(columns, plain.items(), strict=False)
+    values = {name: _input(column, f"{title} {name}".strip(), value) for column, (name, value) in pairs}
+    return lambda: type(start)(**kept, **values, **{name: build() for name, build in built.items()})
 
 
 def _input(column, label: str, value):
