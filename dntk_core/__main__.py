@@ -18,6 +18,7 @@ from dntk_core.readout import evaluate
 from dntk_core.ridge import absolute_ridge
 from dntk_core.spec import OUTPUTS, RunSpec
 from dntk_core.terminal import Bar, duration, size
+from dntk_core.wmdd.judgement import judgement_table
 
 # Flag → (part of the spec, field).
 SPEC_FLAGS = {
@@ -25,6 +26,15 @@ SPEC_FLAGS = {
     "model": ("model", "name"),
     "epochs": ("model", "epochs"),
     "model-seed": ("model", "seed"),
+    "distill": ("distill", "method"),
+    "base": ("distill", "base"),
+    "per-class": ("distill", "per_class"),
+    "iterations": ("distill", "iterations"),
+    "rate": ("distill", "rate"),
+    "bn-weight": ("distill", "bn_weight"),
+    "barycenter-weights": ("distill", "weights"),
+    "start": ("distill", "start"),
+    "distill-seed": ("distill", "seed"),
     "kernel-inputs": ("inputs", "kernel"),
     "test-inputs": ("inputs", "test"),
     "input-seed": ("inputs", "seed"),
@@ -124,6 +134,7 @@ def build_command(arguments) -> tuple[dict, str]:
         },
         "kernel_error": error,
         "general_path": run.general_path,
+        "judgements": [judgement.to_json() for judgement in run.judgements],
         "spec": json.loads(run.spec.to_json()),
     }
     general = f"  general path: {', '.join(run.general_path)}\n" if run.general_path else ""
@@ -136,6 +147,8 @@ def build_command(arguments) -> tuple[dict, str]:
         f"  class kernels (relative Frobenius error): {error['measured']:.1%} measured on {error['inputs']} inputs, "
         f"{error['expected']:.1%} expected"
     )
+    if run.judgements:
+        text += "\n" + judgement_table(run.judgements)
     return result, text
 
 
