@@ -18,6 +18,7 @@ from dntk_core.readout import evaluate
 from dntk_core.ridge import absolute_ridge
 from dntk_core.spec import OUTPUTS, RunSpec
 from dntk_core.terminal import Bar, duration, size
+from dntk_core.wmdd.judgement import judgement_table
 
 # Flag → (part of the spec, field).
 SPEC_FLAGS = {
@@ -141,6 +142,7 @@ def build_command(arguments) -> tuple[dict, str]:
         },
         "kernel_error": error,
         "general_path": run.general_path,
+        "judgements": [judgement.to_json() for judgement in run.judgements],
         "spec": json.loads(run.spec.to_json()),
     }
     general = f"  general path: {', '.join(run.general_path)}\n" if run.general_path else ""
@@ -153,6 +155,8 @@ def build_command(arguments) -> tuple[dict, str]:
         f"  class kernels (relative Frobenius error): {error['measured']:.1%} measured on {error['inputs']} inputs, "
         f"{error['expected']:.1%} expected"
     )
+    if run.judgements:
+        text += "\n" + judgement_table(run.judgements)
     return result, text
 
 

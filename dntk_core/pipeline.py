@@ -16,6 +16,7 @@ from dntk_core.progress import Report, ignore
 from dntk_core.readout import Problem
 from dntk_core.spec import RunSpec
 from dntk_core.store import Artifact, Store
+from dntk_core.wmdd.judgement import Judgement
 
 
 @dataclass(frozen=True)
@@ -92,6 +93,17 @@ class Run:
     def projection_error(self) -> dict:
         """Relative Frobenius error of the class kernels: measured on a few inputs, and as expected of k."""
         return self.artifacts["features"].note["projection_error"]
+
+    @property
+    def distillation(self) -> Artifact | None:
+        """The distilled images and all that was written beside them; None for a run on real images."""
+        return self.artifacts.get("distilled")
+
+    @property
+    def judgements(self) -> tuple[Judgement, ...]:
+        """What the gradients of each selection of images span; none for a run on real images."""
+        judged = self.artifacts["selections"].note["judgements"] if self.spec.distilled else ()
+        return tuple(Judgement.from_json(value) for value in judged)
 
     @property
     def seconds(self) -> dict[str, float]:

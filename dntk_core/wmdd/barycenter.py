@@ -27,15 +27,10 @@ def free_barycenter(features: np.ndarray, size: int, rng: np.random.Generator) -
     The class is a single measure, so with free weights every image goes to its nearest point: the minimiser is
     k-means, its weights the cluster fractions, its cost (1/n_c) Σ_i min_j ‖x_i - b_j‖².
     """
-    labels = kmeans(features, size, rng, restarts=RESTARTS)
-    cost, previous = _within(features, labels, size), np.inf
-    # Lloyd steps to the very end: only at a fixed point does every image lie with its nearest centre.
-    while cost < previous:
-        distances = squared_distances(features, _means(features, labels, size))
-        labels = fill_empty(np.argmin(distances, axis=1), distances)
-        cost, previous = _within(features, labels, size), cost
-    weights = np.bincount(labels, minlength=size) / len(features)
-    return Barycenter(_means(features, labels, size), weights, cost)
+    # The uniform barycenter is one more start: from there Lloyd's steps end no higher, as they must.
+    equal = uniform_barycenter(features, size, rng).points
+    starts = (kmeans(features, size, rng, restarts=RESTARTS), _nearest(features, equal))
+    return min((_lloyd(features, labels, size) for labels in starts), key=lambda found: found.cost)
 
 
 def uniform_barycenter(features: np.ndarray, size: int, rng: np.random.Generator) -> Barycenter:
@@ -59,6 +54,21 @@ def nearest_images(features: np.ndarray, points: np.ndarray) -> np.ndarray:
         column[chosen] = np.inf
         chosen.append(int(np.argmin(column)))
     return np.array(chosen)
+
+
+def _lloyd(features: np.ndarray, labels: np.ndarray, size: int) -> Barycenter:
+    """Alternate means and nearest means to the very end: only there is every image's own mean its nearest."""
+    cost, previous = _within(features, labels, size), np.inf
+    while cost < previous:
+        labels = _nearest(features, _means(features, labels, size))
+        cost, previous = _within(features, labels, size), cost
+    return Barycenter(_means(features, labels, size), np.bincount(labels, minlength=size) / len(features), cost)
+
+
+def _nearest(features: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """Label each image by its nearest point, no point left without one: (n_c,)."""
+    distances = squared_distances(features, points)
+    return fill_empty(np.argmin(distances, axis=1), distances)
 
 
 def _means(features: np.ndarray, labels: np.ndarray, size: int) -> np.ndarray:

@@ -70,7 +70,7 @@ def build_selections_stage(
         name: lambda name=name, i=i: gradients(name, **chosen[name], before=before + len(real) + i * m)
         for i, name in enumerate(others)
     }
-    judgements = judge(selections, judged, held_out, spec.outputs)
+    judgements = judge(selections, judged, held_out, network.P, spec.outputs)
     delta = sensitivities(own.outputs[:PROBE], labels[:PROBE], spec.outputs)
     note = {
         "judgements": [judgement.to_json() for judgement in judgements],

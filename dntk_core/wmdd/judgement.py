@@ -1,6 +1,6 @@
 """How well chosen inputs stand for all: the numbers of one selection, to and from JSON."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 
@@ -67,9 +67,14 @@ class Judgement:
         return cls(value["name"], **parts)
 
 
-def judge(selections: dict[str, Callable[[], Inputs]], real: Inputs, held_out: Inputs, outputs: str) -> list[Judgement]:
-    """Judge selections by real inputs and by held-out ones; each is loaded when its turn comes."""
-    judge_classes, judge_stacked = _class_judge(real, held_out), _stacked_judge(real, held_out, outputs)
+def judge(
+    selections: dict[str, Callable[[], Inputs]], real: Inputs, held_out: Inputs, P: int, outputs: str
+) -> list[Judgement]:
+    """Judge selections by real inputs and by held-out ones; each is loaded when its turn comes.
+
+    P: the number of parameters that the features are projected from
+    """
+    judge_classes, judge_stacked = _class_judge(real, held_out, P), _stacked_judge(real, held_out, P, outputs)
     judgements = []
     for name, load in selections.items():
         chosen = load()
@@ -77,23 +82,23 @@ def judge(selections: dict[str, Callable[[], Inputs]], real: Inputs, held_out: I
     return judgements
 
 
-def _class_judge(real: Inputs, held_out: Inputs) -> Callable[[Inputs], dict]:
+def _class_judge(real: Inputs, held_out: Inputs, P: int) -> Callable[[Inputs], dict]:
     """Judge each logit's gradients by that logit's own subspace."""
     plain = [reference(np.asarray(Phi, dtype=np.float64)) for Phi in real.features]
     known, unknown = ([reference(centred(Phi[None])) for Phi in inputs.features] for inputs in (real, held_out))
 
     def judged(chosen: Inputs) -> dict:
-        bases = [subspace(Phi) for Phi in chosen.features]
+        spaces = [subspace(Phi, P) for Phi in chosen.features]
         return {
-            "classes": together([capture(*pair) for pair in zip(known, bases, strict=True)]),
-            "classes_held_out": together([capture(*pair) for pair in zip(unknown, bases, strict=True)]),
-            "kernel": of_all_classes([kernel_error(*pair) for pair in zip(plain, bases, strict=True)]),
+            "classes": together([capture(*pair) for pair in zip(known, spaces, strict=True)]),
+            "classes_held_out": together([capture(*pair) for pair in zip(unknown, spaces, strict=True)]),
+            "kernel": of_all_classes([kernel_error(*pair) for pair in zip(plain, spaces, strict=True)]),
         }
 
     return judged
 
 
-def _stacked_judge(real: Inputs, held_out: Inputs, outputs: str) -> Callable[[Inputs], dict]:
+def _stacked_judge(real: Inputs, held_out: Inputs, P: int, outputs: str) -> Callable[[Inputs], dict]:
     """Judge all logits' gradients, and the loss gradients, by V(D̃)."""
 
     @cache
@@ -105,7 +110,7 @@ def _stacked_judge(real: Inputs, held_out: Inputs, outputs: str) -> Callable[[In
     L = smoothness(real.features, outputs)
 
     def judged(chosen: Inputs) -> dict:
-        V = subspace(chosen.features)
+        V = subspace(chosen.features, P)
         known, unknown = references()
         return {
             "stacked": capture(known, V),
@@ -130,3 +135,22 @@ def _unless_full(judged: Callable[[Inputs], dict], chosen: Inputs) -> dict:
         return judged(chosen)
     except DNTKError:
         return {}
+
+
+def judgement_table(judgements: Sequence[Judgement]) -> str:
+    """The captured energies in text, one line per selection; 1 is what PCA of the same rank misses."""
+    titles = {"classes": "class", "classes_held_out": "held out", "stacked": "V(D̃)", "stacked_held_out": "held out"}
+    heads = "".join(f"{title:>18}" for title in titles.values())
+    lines = [f"{'captured energy':20}{heads}   kernel error / bound   loss residual"]
+    for each in judgements:
+        cells = "".join(_cell(getattr(each, name)) for name in titles)
+        kernel = (
+            each.kernel and f"{each.kernel.error / each.kernel.norm:10.2%} /{each.kernel.bound / each.kernel.norm:7.1%}"
+        )
+        step = each.step and f"{each.step.residual / each.step.gradient:16.2%}"
+        lines.append(f"{each.name:20}{cells}{kernel or '':>23}{step or ''}")
+    return "\n".join([*lines, "in brackets: how many times more is missed than by PCA of the same rank"])
+
+
+def _cell(found: Capture | None) -> str:
+    return f"{'–':>18}" if found is None else f"{found.energy:10.2%} ({found.relative:4.2f}×)"

@@ -1,7 +1,7 @@
 """What the tangent subspace V(D̃) of chosen inputs captures, from projected gradients alone.
 
-V(D̃) = span{φ^c(x̃_i)}, an r-dimensional subspace of R^P, is seen in R^k. What lies outside V keeps k of its P random
-coordinates, of which V's image takes r: measured residuals are k/(k - r) times too small, and are scaled by that here.
+V(D̃) = span{φ^c(x̃_i)} is r-dimensional in R^P, and seen in R^k. What lies outside V lies in P - r dimensions, of which
+the projection leaves k - r: residuals come out too small, by a factor that is known, and are scaled back here.
 """
 
 from collections.abc import Sequence
@@ -79,8 +79,26 @@ class OneStep:
         return self.coefficient + self.quadratic
 
 
-def subspace(features: np.ndarray) -> np.ndarray:
-    """Return an orthonormal basis of the span of gradients (C, m, k) or (m, k), as columns: (k, r)."""
+@dataclass(frozen=True)
+class Subspace:
+    """V as seen in R^k: basis (k, r), orthonormal columns; P: the dimension it is seen from."""
+
+    basis: np.ndarray
+    P: int
+
+    @property
+    def rank(self) -> int:
+        return self.basis.shape[1]
+
+    @property
+    def outside(self) -> float:
+        """What a squared residual is multiplied by to make up for the projection: (P-r)/P · k/(k-r); 1 for k = P."""
+        k, r = self.basis.shape
+        return (self.P - r) / self.P * k / (k - r)
+
+
+def subspace(features: np.ndarray, P: int) -> Subspace:
+    """Find the span of gradients (C, m, k) or (m, k) that were projected from R^P."""
     stacked = np.asarray(features, dtype=np.float64).reshape(-1, features.shape[-1])
     rows, k = stacked.shape
     if rows > k // 2:
@@ -89,7 +107,7 @@ def subspace(features: np.ndarray) -> np.ndarray:
             f"project to k >= {2 * rows} or choose fewer inputs"
         )
     _, values, basis = np.linalg.svd(stacked, full_matrices=False)
-    return basis[values > rows * np.finfo(np.float32).eps * values[0]].T
+    return Subspace(basis[values > rows * np.finfo(np.float32).eps * values[0]].T, P)
 
 
 def centred(features: np.ndarray) -> np.ndarray:
@@ -111,21 +129,18 @@ def reference(Phi: np.ndarray) -> Reference:
     return Reference(Phi, np.clip(np.linalg.eigvalsh(_smaller_gram(Phi))[::-1], 0.0, None))
 
 
-def capture(judged: Reference, basis: np.ndarray) -> Capture:
-    """Measure what a subspace with basis (k, r) captures of the reference gradients."""
-    k, r = basis.shape
-    outside = k / (k - r)
+def capture(judged: Reference, V: Subspace) -> Capture:
+    """Measure what a subspace captures of the reference gradients."""
     total = float(judged.energies.sum())
-    missed = min(outside * max(total - float(np.sum((judged.Phi @ basis) ** 2)), 0.0), total)
-    return Capture(r, total, missed, tail=min(outside * float(judged.energies[r:].sum()), missed))
+    missed = min(V.outside * max(total - float(np.sum((judged.Phi @ V.basis) ** 2)), 0.0), total)
+    return Capture(V.rank, total, missed, tail=min(V.outside * float(judged.energies[V.rank :].sum()), missed))
 
 
-def kernel_error(judged: Reference, basis: np.ndarray) -> KernelError:
-    """Measure the error of the kernel ΦΠΦᵀ that a subspace with basis (k, r) leaves, and the paper's bound on it."""
-    k, r = basis.shape
-    rest = judged.Phi - (judged.Phi @ basis) @ basis.T
-    error = k / (k - r) * float(np.linalg.norm(_smaller_gram(rest)))
-    caught = capture(judged, basis)
+def kernel_error(judged: Reference, V: Subspace) -> KernelError:
+    """Measure the error of the kernel ΦΠΦᵀ that a subspace leaves, and the paper's bound on it."""
+    rest = judged.Phi - (judged.Phi @ V.basis) @ V.basis.T
+    error = V.outside * float(np.linalg.norm(_smaller_gram(rest)))
+    caught = capture(judged, V)
     return KernelError(error, float(np.sqrt(caught.total * caught.missed)), float(np.linalg.norm(judged.energies)))
 
 
@@ -174,26 +189,21 @@ def smoothness(features: np.ndarray, outputs: str = "logits") -> float:
     return CURVATURE[outputs] * float(np.linalg.eigvalsh(J @ J.transpose(0, 2, 1)).max())
 
 
-def one_step(tasks: np.ndarray, update: np.ndarray, basis: np.ndarray, L: float) -> OneStep:
+def one_step(tasks: np.ndarray, update: np.ndarray, V: Subspace, L: float) -> OneStep:
     """Evaluate the theorem for task gradients g_t (n, k), a realised gradient g_D̃ (k,) in V, and η = 1/L.
 
     The theorem's first term is printed with +⟨g_t, Δθ*⟩; the difference of the two quadratic models has a minus.
     """
-    k, r = basis.shape
-    outside = k / (k - r)
-    inside = tasks @ basis
-    held = np.mean(np.sum(inside**2, axis=1))
-    values = np.clip(np.linalg.eigvalsh(tasks @ tasks.T)[::-1], 0.0, None) / len(tasks)
     gradient = float(np.mean(np.sum(tasks**2, axis=1)))
-    residual = outside * (gradient - held)
+    residual = V.outside * (gradient - float(np.mean(np.sum((tasks @ V.basis) ** 2, axis=1))))
     held = gradient - residual
-    realised, along = float(update @ update), float(np.mean(tasks @ update))
+    values = np.clip(np.linalg.eigvalsh(tasks @ tasks.T)[::-1], 0.0, None) / len(tasks)
     return OneStep(
         gradient=gradient,
-        residual=float(residual),
-        tail=outside * float(values[r:].sum()),
-        decrease=float(held / (2 * L)),
-        coefficient=float((held - along) / L),
-        quadratic=float((realised - held) / (2 * L)),
+        residual=residual,
+        tail=V.outside * float(values[V.rank :].sum()),
+        decrease=held / (2 * L),
+        coefficient=(held - float(np.mean(tasks @ update))) / L,
+        quadratic=(float(update @ update) - held) / (2 * L),
         smoothness=L,
     )
