@@ -92,7 +92,12 @@ def fit(
             bench.shard(f"epoch-{epoch}", state.freeze)
             bench.drop(f"epoch-{epoch - 1}")
         report(
-            Progress("model", epoch + 1, spec.epochs, f"loss {loss:.4f}" + (f", held out {score:.3f}" if judge else ""))
+            Progress(
+                "model",
+                epoch + 1,
+                spec.epochs,
+                f"loss {loss:.4f}" + (f", held-out accuracy {score:.3f}" if judge else ""),
+            )
         )
     model.load_state_dict(state.best)
     return model.eval()
