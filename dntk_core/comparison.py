@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from dntk_core.curves import checked
-from dntk_core.distill import METHODS, Mixing, Source
+from dntk_core.distill import METHODS, Source
 from dntk_core.errors import DNTKError
 from dntk_core.progress import Progress, Report, ignore
-from dntk_core.readout import Problem, compress, prefix_coefficients, ridge_factor, score_coefficients
+from dntk_core.readout import Problem, coefficients, compress, score_coefficients
 from dntk_core.ridge import absolute_ridge
 from dntk_core.subspace import subspace_coverage
 
@@ -80,19 +80,12 @@ def method_curve(
             runs = [(method.distil(source, int(size), ridge, seed), np.array([size])) for size in sizes]
         for mixing, wanted in runs:
             rows.append(np.minimum(wanted, mixing.size))
-            alphas.append(prefix_alphas(problem, mixing, rows[-1], lam))
+            alphas.append(coefficients(compress(problem.kernels, problem.targets, mixing), lam, rows[-1]))
             coverages.append(subspace_coverage(problem.kernels.train, mixing.matrix, rows[-1]))
     scores = score_coefficients(problem, np.concatenate(alphas, axis=2))
     covered = [np.concatenate([getattr(each, field) for each in coverages]) for field in ("coverage", "reconstruction")]
     table = [values.reshape(-1, len(sizes)) for values in (np.concatenate(rows), *scores, *covered)]
     return MethodCurve(name, sizes, *table)
-
-
-def prefix_alphas(problem: Problem, mixing: Mixing, sizes: np.ndarray, lam: float) -> np.ndarray:
-    """Solve for the weights of the original inputs with the first s rows, for s in sizes (q,): (C, m, q)."""
-    compressed = compress(problem.kernels, problem.targets, mixing)
-    factor = ridge_factor(compressed.gram, lam)
-    return compressed.matrix.T @ prefix_coefficients(factor, compressed.targets, sizes)
 
 
 def comparison_table(curves: Sequence[MethodCurve]) -> str:

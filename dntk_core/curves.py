@@ -8,7 +8,7 @@ import numpy as np
 from dntk_core.conditioning import prefix_conditioning
 from dntk_core.distill.mixing import Mixing
 from dntk_core.errors import DNTKError
-from dntk_core.readout import Problem, compress, prefix_coefficients, ridge_factor, score_coefficients
+from dntk_core.readout import Problem, coefficients, compress, score_coefficients
 from dntk_core.ridge import absolute_ridge
 from dntk_core.spectrum import Spectrum, spectrum
 
@@ -49,10 +49,8 @@ def size_curve(problem: Problem, mixing: Mixing | None, sizes: Sequence[int], ri
     lam = absolute_ridge(problem.kernels, ridge)
     compressed = compress(problem.kernels, problem.targets, mixing)
     sizes = checked("sizes", sizes, len(compressed.matrix))
-    factor = ridge_factor(compressed.gram, lam)
-    alpha = compressed.matrix.T @ prefix_coefficients(factor, compressed.targets, sizes)
-    conditions = prefix_conditioning(compressed.gram, factor, lam, sizes)
-    return Curve(sizes, *score_coefficients(problem, alpha), *conditions)
+    scores = score_coefficients(problem, coefficients(compressed, lam, sizes))
+    return Curve(sizes, *scores, *prefix_conditioning(compressed.gram, lam, sizes))
 
 
 def rank_curve(
@@ -63,14 +61,14 @@ def rank_curve(
     ranks = checked("ranks", ranks, len(problem.targets))
     spectra = class_spectra(problem) if spectra is None else spectra
     kept = np.arange(len(problem.targets))[:, None] < ranks
-    alpha = np.stack(
-        [each.vectors @ (kept * (each.vectors.T @ y / (each.values + lam))[:, None])
-         for each, y in zip(spectra, problem.targets.T, strict=True)]
-    )  # fmt: skip
+    alpha = []
+    for each, y in zip(spectra, problem.targets.T, strict=True):
+        beta = each.vectors.T @ y / (each.values + lam)
+        alpha.append(each.vectors @ (kept * beta[:, None]))
     values = np.stack([each.values for each in spectra]) + lam
     least = values[:, ranks - 1]
     conditions = np.mean(values[:, :1] / least, axis=0), np.mean(least, axis=0)
-    return Curve(ranks, *score_coefficients(problem, alpha), *conditions)
+    return Curve(ranks, *score_coefficients(problem, np.stack(alpha)), *conditions)
 
 
 def ridge_curve(problem: Problem, mixing: Mixing | None, ridges: Sequence[float]) -> Curve:

@@ -10,7 +10,7 @@ from dntk_core.decomposition import Decomposition, decompose
 from dntk_core.distill.local_global import candidates, mix
 from dntk_core.errors import DNTKError
 from dntk_core.progress import Progress, Report, ignore
-from dntk_core.readout import Problem, compress, prefix_coefficients, ridge_factor, score_coefficients
+from dntk_core.readout import Compressed, Problem, coefficients, compress, score_coefficients
 from dntk_core.ridge import absolute_ridge
 from dntk_core.spectrum import check_share, spectrum
 
@@ -76,6 +76,8 @@ def grid_of(
     report: Report = ignore,
 ) -> Grid:
     """Search the grid with decompositions of the mean kernel at hand, one per H."""
+    if not (len(decompositions) and len(tau_v) and len(tau_g)):
+        raise DNTKError("a grid needs at least one value each of H, tau_v and tau_g")
     for value in tau_g:
         check_share("tau_g", value)
     lam = absolute_ridge(problem.kernels, ridge)
@@ -96,22 +98,26 @@ def grid_layer(
     All rows that any cell uses are compressed once. For one τ_v the gap rows are nested in τ_g, so one
     factorisation serves all τ_g; all cells are then scored in one pass over the cross kernels.
     """
-    m, b, g = len(parts.labels), len(tau_v), len(tau_g)
+    m, most = len(parts.labels), max(tau_g)
     choices = [candidates(parts, float(value), rule) for value in tau_v]
     local = np.unique(np.concatenate([choice.local for choice in choices]))
-    gaps = np.unique(np.concatenate([choice.chosen(max(tau_g)) for choice in choices]))
-    place = np.full(2 * m, -1)
-    place[np.append(local, m + gaps)] = np.arange(len(local) + len(gaps))
+    gaps = np.unique(np.concatenate([choice.chosen(most) for choice in choices]))
     pool = compress(problem.kernels, problem.targets, mix(parts, local, gaps, removed=0))
+    # Where in the pool a local eigenvector i, or a global one m + j, is.
+    place = np.full(2 * m, -1)
+    place[np.append(local, m + gaps)] = np.arange(len(pool.matrix))
+    kept_local = np.array([[len(choice.local)] * len(tau_g) for choice in choices])
     kept_gaps = np.array([[len(choice.chosen(value)) for value in tau_g] for choice in choices])
     removed = np.array([[choice.removed(value) for value in tau_g] for choice in choices])
-    kept_local = np.broadcast_to([[len(choice.local)] for choice in choices], (b, g))
     s = kept_local + kept_gaps
-    beta = np.zeros((len(pool.gram), len(pool.matrix), b, g))
+    alpha, column, distinct = [], np.empty_like(s), 0
     for i, choice in enumerate(choices):
-        rows = place[np.append(choice.local, m + choice.chosen(max(tau_g)))]
-        factor = ridge_factor(pool.gram[:, rows[:, None], rows], lam)
-        beta[:, rows, i] = prefix_coefficients(factor, pool.targets[:, rows], s[i])
-    alpha = pool.matrix.T @ beta.reshape(len(pool.gram), len(pool.matrix), b * g)
-    scores = (score.reshape(b, g) for score in score_coefficients(problem, alpha))
-    return s, kept_local, kept_gaps, removed, *scores
+        rows = place[np.append(choice.local, m + choice.chosen(most))]
+        part = Compressed(pool.matrix[rows], pool.gram[:, rows[:, None], rows], pool.targets[:, rows])
+        # Neighbouring τ_g often choose the same gaps.
+        sizes, which = np.unique(s[i], return_inverse=True)
+        alpha.append(coefficients(part, lam, sizes))
+        column[i] = distinct + which
+        distinct += len(sizes)
+    scores = score_coefficients(problem, np.concatenate(alpha, axis=2))
+    return s, kept_local, kept_gaps, removed, *(score[column] for score in scores)

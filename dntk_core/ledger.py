@@ -129,6 +129,4 @@ def mixing_flops(run: Description) -> float:
 
 
 # ImageNet with ResNet-50: 50 distilled images per class, one distilled gradient per class.
-IMAGENET = Description(
-    n=1_281_167, m=50_000, P=25_557_032, C=1000, k=8192, s=1000, forward=8.2e9, iterations=2000
-)  # fmt: skip
+IMAGENET = Description(n=1_281_167, m=50_000, P=25_557_032, C=1000, k=8192, s=1000, forward=8.2e9, iterations=2000)

@@ -4,8 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from dntk_core.bounds import ErrorBudget, error_budget
 from dntk_core.clusters import Embedding, cluster_embedding, embed
 from dntk_core.comparison import MethodCurve, compare
+from dntk_core.conditioning import conditioning
 from dntk_core.curves import Curve, rank_curve, ridge_curve, size_curve
 from dntk_core.decomposition import Decomposition, decompose
 from dntk_core.distill import METHODS, Mixing, Source
@@ -14,7 +16,7 @@ from dntk_core.errors import DNTKError
 from dntk_core.grid import Grid, grid_of
 from dntk_core.memo import Memo
 from dntk_core.progress import Report, ignore
-from dntk_core.readout import Compressed, Problem, Scores, coefficients, compress, evaluate, score_coefficients
+from dntk_core.readout import Compressed, Problem, Scores, compress, evaluate, evaluate_compressed
 from dntk_core.ridge import absolute_ridge
 from dntk_core.spectrum import Spectrum, spectrum
 from dntk_core.structure import Containment, Coverage, containment_of, coverage_of
@@ -98,8 +100,7 @@ class Live:
             return compress(self.problem.kernels, self.problem.targets, mixing)
 
         at_hand = self._memo.get(("compressed", H, tau_v, tau_g, rule), compressed)
-        alpha = coefficients(at_hand, self.lam(ridge))
-        return Scores(*(float(value[0]) for value in score_coefficients(self.problem, alpha)))
+        return evaluate_compressed(self.problem, at_hand, ridge)
 
     def grid(
         self,
@@ -140,6 +141,15 @@ class Live:
     ) -> tuple[MethodCurve, ...]:
         """Compare methods over sizes."""
         return compare(self.problem, sizes, ridge, seeds, methods, self._source, report)
+
+    def conditioning(self, mixing: Mixing | None, ridge: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return condition number and smallest eigenvalue of each class's solved matrix A K^c Aᵀ + λI: two (C,)."""
+        gram = compress(self.problem.kernels, self.problem.targets, mixing).gram
+        return conditioning(gram, self.lam(ridge))
+
+    def error_budget(self, ridge: float) -> ErrorBudget:
+        """Evaluate the paper's error terms for the full readout."""
+        return error_budget(self.problem, ridge, self.spectra())
 
     # Curves.
 

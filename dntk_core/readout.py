@@ -1,5 +1,6 @@
 """Kernel ridge regression on distilled gradients: f^c(x*) = k*^c(x*)ᵀ Aᵀ (A K^c Aᵀ + λI)⁻¹ A y_c."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -91,11 +92,11 @@ def ridge_factor(gram: np.ndarray, lam: float) -> np.ndarray:
         raise DNTKError(f"A K Aᵀ + λI is singular to working precision at λ = {lam:.3g}; raise the ridge") from None
 
 
-def prefix_coefficients(factor: np.ndarray, targets: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Solve the leading s_i × s_i systems for all sizes from one factor.
+def prefix_solutions(factor: np.ndarray, targets: np.ndarray, sizes: Sequence[int]) -> np.ndarray:
+    """Solve the leading s_i × s_i systems for all sizes from one factor: β_i = L_iᵀ⁻¹ L_i⁻¹ b_i.
 
-    β_i = L_iᵀ⁻¹ L_i⁻¹ b_i where L_i, b_i are the first s_i rows; since L⁻¹b is nested, forward substitution
-    is done once. factor (C, s, s), targets (C, s), sizes (q,): (C, s, q), zero below row s_i.
+    L_i, b_i are the first s_i rows; as L_i⁻¹ b_i is nested, forward substitution is done once.
+    factor (C, s, s), targets (C, s), sizes (q,): (C, s, q), zero below row s_i.
     """
     C, s, _ = factor.shape
     within = np.arange(s)[:, None] < np.asarray(sizes)
@@ -106,16 +107,18 @@ def prefix_coefficients(factor: np.ndarray, targets: np.ndarray, sizes: np.ndarr
     return beta
 
 
-def coefficients(compressed: Compressed, lam: float) -> np.ndarray:
-    """Solve for the weights of the original inputs, α^c = Aᵀ (A K^c Aᵀ + λI)⁻¹ A y_c: (C, m, 1)."""
-    size = [len(compressed.matrix)]
-    beta = prefix_coefficients(ridge_factor(compressed.gram, lam), compressed.targets, size)
-    return compressed.matrix.T @ beta
+def coefficients(compressed: Compressed, lam: float, sizes: Sequence[int]) -> np.ndarray:
+    """Solve for the weights of the original inputs, α^c = Aᵀ (A K^c Aᵀ + λI)⁻¹ A y_c: (C, m, q).
+
+    A are the first s rows for each s in sizes (q,); one factorisation serves them all.
+    """
+    return compressed.matrix.T @ prefix_solutions(ridge_factor(compressed.gram, lam), compressed.targets, sizes)
 
 
 def predict(kernels: Kernels, targets: np.ndarray, mixing: Mixing | None, ridge: float) -> np.ndarray:
     """Predict the test logits from distilled gradients, f^c = K*^c α^c: (t, C)."""
-    alpha = coefficients(compress(kernels, targets, mixing), absolute_ridge(kernels, ridge))
+    compressed = compress(kernels, targets, mixing)
+    alpha = coefficients(compressed, absolute_ridge(kernels, ridge), [len(compressed.matrix)])
     return (kernels.cross @ alpha)[..., 0].T
 
 
@@ -145,8 +148,8 @@ def score_coefficients(problem: Problem, alpha: np.ndarray) -> tuple[np.ndarray,
         f = problem.kernels.cross[c] @ alpha[c]
         np.copyto(choice, c, where=f > best)
         np.maximum(best, f, out=best)
-        error = f - problem.logits[:, c, None]
-        squares += np.einsum("tq,tq->q", error, error)
+        f -= problem.logits[:, c, None]
+        squares += np.einsum("tq,tq->q", f, f)
     accuracy = np.mean(choice == problem.labels[:, None], axis=0)
     fidelity = np.mean(choice == problem.logits.argmax(axis=1)[:, None], axis=0)
     return accuracy, fidelity, squares / (t * C)
@@ -154,6 +157,10 @@ def score_coefficients(problem: Problem, alpha: np.ndarray) -> tuple[np.ndarray,
 
 def evaluate(problem: Problem, mixing: Mixing | None, ridge: float) -> Scores:
     """Fit and judge one readout."""
-    compressed = compress(problem.kernels, problem.targets, mixing)
-    alpha = coefficients(compressed, absolute_ridge(problem.kernels, ridge))
+    return evaluate_compressed(problem, compress(problem.kernels, problem.targets, mixing), ridge)
+
+
+def evaluate_compressed(problem: Problem, compressed: Compressed, ridge: float) -> Scores:
+    """Fit and judge a readout whose compression is at hand."""
+    alpha = coefficients(compressed, absolute_ridge(problem.kernels, ridge), [len(compressed.matrix)])
     return Scores(*(float(value[0]) for value in score_coefficients(problem, alpha)))

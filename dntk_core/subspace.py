@@ -61,7 +61,7 @@ def subspace_coverage(kernels: np.ndarray, matrix: np.ndarray, sizes: np.ndarray
     are summed over classes, each with its own Φ^c and V^c.
     """
     m = kernels.shape[1]
-    # Row i: the energy that the i-th further row adds.
+    # Entry i: the energy that row i adds to what the rows before it capture.
     added, total = np.zeros(len(matrix)), 0.0
     for K in kernels:
         cross = K @ matrix.T
@@ -69,7 +69,9 @@ def subspace_coverage(kernels: np.ndarray, matrix: np.ndarray, sizes: np.ndarray
         total += np.trace(K) - K.sum() / m
     captured = np.append(0.0, np.cumsum(added))[np.minimum(sizes, len(matrix))]
     missed = np.clip(total - captured, 0.0, None)
-    coverage = 1.0 - missed / total if total > 0 else np.ones(len(captured))
+    # Equal gradients have no variance but rounding, and nothing is left to cover.
+    some = total > m * np.finfo(float).eps * np.trace(kernels, axis1=1, axis2=2).sum()
+    coverage = 1.0 - missed / total if some else np.ones(len(captured))
     return SubspaceCoverage(coverage, missed / (m * len(kernels)))
 
 

@@ -68,9 +68,18 @@ def test_kmeans_ends_where_no_point_prefers_another_centre(seed, H):
     np.testing.assert_array_equal(distances.argmin(axis=1), labels)
 
 
-def test_kmeans_finds_the_optimum_of_separate_groups():
+def test_kmeans_keeps_the_best_of_its_starts():
     generator = np.random.default_rng(1)
-    centres = np.array([[0, 0], [10, 0], [0, 10], [10, 10], [5, 20]])
-    truth = np.append(np.arange(5), generator.integers(5, size=95))
-    labels = kmeans(centres[truth] + 0.1 * generator.standard_normal((100, 2)), 5, generator)
-    np.testing.assert_array_equal(labels, truth)
+    centres = np.array([[0, 0], [1, 0], [0, 1], [30, 0], [31, 0], [30, 1], [0, 30], [1, 30]])
+    truth = np.append(np.arange(8), generator.integers(8, size=92))
+    points = centres[truth] + 0.05 * generator.standard_normal((100, 2))
+    alone = [np.array_equal(kmeans(points, 8, np.random.default_rng(seed), restarts=1), truth) for seed in range(20)]
+    assert not all(alone)
+    for seed in range(20):
+        np.testing.assert_array_equal(kmeans(points, 8, np.random.default_rng(seed), restarts=30), truth)
+
+
+@pytest.mark.parametrize("H", [1, 3, 5])
+def test_equal_points_still_fill_every_cluster(H):
+    labels = kmeans(np.repeat([[1.0, 2.0], [3.0, 4.0]], [4, 1], axis=0), H, np.random.default_rng(0))
+    np.testing.assert_array_equal(np.unique(labels), np.arange(H))

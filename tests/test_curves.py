@@ -37,8 +37,8 @@ def test_exact_conditioning_is_numpys():
     gram = draw(1).kernels.train
     condition, smallest = conditioning(gram, 0.2)
     shifted = gram + 0.2 * np.eye(24)
-    assert condition == pytest.approx(np.mean([np.linalg.cond(G) for G in shifted]))
-    assert smallest == pytest.approx(np.mean(np.linalg.eigvalsh(shifted)[:, 0]))
+    np.testing.assert_allclose(condition, [np.linalg.cond(G) for G in shifted])
+    np.testing.assert_allclose(smallest, np.linalg.eigvalsh(shifted)[:, 0])
 
 
 def test_rank_curve_solves_with_the_best_rank_r_kernels():
@@ -69,7 +69,8 @@ def test_ridge_curve(mixing):
     for i, ridge in enumerate(ridges):
         assert_point(curve, i, evaluate(problem, mixing, ridge))
         condition, smallest = conditioning(gram, absolute_ridge(problem.kernels, ridge))
-        assert (curve.condition[i], curve.smallest[i]) == (pytest.approx(condition), pytest.approx(smallest))
+        assert curve.condition[i] == pytest.approx(condition.mean())
+        assert curve.smallest[i] == pytest.approx(smallest.mean())
 
 
 @pytest.mark.parametrize("bad", [[], [0], [25]])

@@ -3,7 +3,7 @@ import pytest
 
 from dntk_core.clusters import spectral_clusters
 from dntk_core.distill.local_global import local_global
-from dntk_core.errors import DNTKError
+from dntk_core.errors import Cancelled, DNTKError
 from dntk_core.grid import grid_search
 from dntk_core.readout import evaluate
 from tests.synthetic import draw, with_kernel
@@ -49,6 +49,13 @@ def test_progress_is_told_and_can_stop():
     grid_search(draw(0).problem, H, TAU_V, TAU_G, RIDGE, report=events.append)
     assert [(event.done, event.total) for event in events] == [(0, 3), (1, 3), (2, 3), (3, 3)]
 
+    def stop(event):
+        if event.done == 1:
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        grid_search(draw(0).problem, H, TAU_V, TAU_G, RIDGE, report=stop)
+
 
 def test_bad_settings_are_refused():
     problem = draw(0).problem
@@ -58,6 +65,8 @@ def test_bad_settings_are_refused():
         grid_search(problem, H, TAU_V, [1.5], RIDGE)
     with pytest.raises(DNTKError, match="tau_v"):
         grid_search(problem, H, [-0.5], TAU_G, RIDGE)
+    with pytest.raises(DNTKError, match="at least one value"):
+        grid_search(problem, H, [], TAU_G, RIDGE)
     with pytest.raises(DNTKError, match="metric"):
         grid_search(problem, [2], [0.5], [0.5], RIDGE).pareto("s")
 

@@ -3,6 +3,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
+from dntk_core.bounds import error_budget
 from dntk_core.clusters import spectral_clusters
 from dntk_core.curves import rank_curve, ridge_curve, size_curve
 from dntk_core.distill import METHODS, Source
@@ -61,6 +62,14 @@ def test_the_full_scores_agree_with_the_full_readout(live):
     assert (found.accuracy, found.fidelity) == (full.accuracy, full.fidelity)
     assert found.mse == pytest.approx(full.mse)
     assert live.rank_scores(24, RIDGE) == found
+
+
+def test_conditioning_and_budget_are_the_plain_ones(live):
+    condition, smallest = live.conditioning(None, RIDGE)
+    shifted = live.problem.kernels.train + live.lam(RIDGE) * np.eye(24)
+    np.testing.assert_allclose(condition, [np.linalg.cond(K) for K in shifted])
+    np.testing.assert_allclose(smallest, np.linalg.eigvalsh(shifted)[:, 0])
+    np.testing.assert_allclose(live.error_budget(RIDGE).bias, error_budget(live.problem, RIDGE).bias)
 
 
 def test_methods_by_name_and_seed(live):

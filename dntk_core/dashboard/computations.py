@@ -3,13 +3,16 @@
 import streamlit as st
 
 from dntk_core.dashboard import cached
+from dntk_core.dashboard.controls import open_run
 from dntk_core.dashboard.jobs import Job, Jobs, Status
 from dntk_core.errors import DNTKError
 from dntk_core.pipeline import load_or_build
 from dntk_core.spec import STAGES, RunSpec
 from dntk_core.terminal import duration
 
-_POLL_SECONDS = 0.7
+_BUSY_SECONDS = 0.7
+# Another session may start a job at any time.
+_IDLE_SECONDS = 3.0
 
 
 @st.cache_resource
@@ -21,7 +24,6 @@ def jobs() -> Jobs:
 def start(spec: RunSpec) -> None:
     """Compute a run in the background, or go on where it was stopped."""
     jobs().start(spec.key, spec.summary, lambda report: load_or_build(spec, report))
-    st.session_state.setdefault("followed", set()).add(spec.key)
 
 
 def available(key: str) -> bool:
@@ -35,15 +37,18 @@ def available(key: str) -> bool:
         return False
 
 
-@st.fragment(run_every=_POLL_SECONDS)
 def follow(keys: tuple[str, ...] | None = None) -> None:
-    """Show all jobs, or those under `keys`; when one ends, the page is drawn anew."""
+    """Show all jobs, or those under `keys`, and keep them up to date; when one ends, the page is drawn anew."""
+    active = any(job.status().active for job in jobs().all())
+    st.fragment(_cards, run_every=_BUSY_SECONDS if active else _IDLE_SECONDS)(keys)
+
+
+def _cards(keys: tuple[str, ...] | None) -> None:
     shown = [job for job in jobs().all() if keys is None or job.key in keys]
     followed = st.session_state.setdefault("followed", set())
-    ended = {job.key for job in shown if job.key in followed and not job.status().active}
-    followed |= {job.key for job in shown if job.status().active}
-    if ended:
-        followed -= ended
+    active = {job.key for job in shown if job.status().active}
+    if active != followed:
+        st.session_state["followed"] = active
         st.rerun()
     for job in shown:
         _card(job)
@@ -67,7 +72,9 @@ def _buttons(job: Job, status: Status) -> None:
         stopping = status.state == "cancelling"
         st.button("Cancel", key=f"cancel_{job.key}", on_click=job.cancel, disabled=stopping)
         return
-    if status.state != "done":
+    if status.state == "done":
+        st.button("Open", key=f"open_job_{job.key}", on_click=open_run, args=(job.key,), type="primary")
+    else:
         st.button("Resume", key=f"resume_{job.key}", on_click=_resume, args=(job,), type="primary")
     st.button("Dismiss", key=f"dismiss_{job.key}", on_click=jobs().forget, args=(job.key,))
 

@@ -36,6 +36,7 @@ def outcome(mixing: Mixing, scores: Scores, full: Scores, network: float) -> go.
             "textposition": "outside",
             "cliponaxis": False,
             "marker": {"color": colour},
+            "meta": {"x": "kind", "y": "count"},
             "hovertemplate": f"{kind}: %{{y}} gradients<extra></extra>",
         }
         for kind, count, colour in parts
@@ -55,6 +56,7 @@ def outcome(mixing: Mixing, scores: Scores, full: Scores, network: float) -> go.
             "textposition": "outside",
             "cliponaxis": False,
             "marker": {"color": [BLUE, FULL, GREY][: len(row)], "opacity": [1, 1, 0.5][: len(row)]},
+            "meta": {"x": "of", "y": "score"},
             "hovertemplate": f"{title}, %{{x}}: %{{y:.4g}}<extra></extra>",
             **on(i),
         }
@@ -114,6 +116,7 @@ def gallery(
         "customdata": [
             [int(i), class_names[labels[i]], float(w)] for i, w in zip(heavy.ravel(), weights.ravel(), strict=True)
         ],
+        "meta": {"x": "place", "y": "row", "columns": ["input", "class", "weight"]},
         "marker": {"size": 40, "opacity": 0, "symbol": "square"},
         "hovertemplate": "input %{customdata[0]} (%{customdata[1]}): weight %{customdata[2]:+.4f}<extra></extra>",
     }
@@ -151,7 +154,10 @@ def _soft_labels(soft: np.ndarray, class_names: Sequence[str]) -> dict:
         # The axis points down.
         "y": -0.42 * (soft / scale).ravel(),
         "base": rows.ravel(),
-        "customdata": [[class_names[c], float(soft[i, c])] for i, c in zip(rows.ravel(), classes.ravel(), strict=True)],
+        "customdata": [
+            [class_names[c], float(soft[i, c]), int(i)] for i, c in zip(rows.ravel(), classes.ravel(), strict=True)
+        ],
+        "meta": {"x": "class number", "y": "height", "columns": ["class", "value", "row"]},
         "hovertemplate": "%{customdata[0]}: %{customdata[1]:+.3g}<extra></extra>",
         "marker": {"color": np.where(soft.ravel() > 0, BLUE, VERMILION).tolist()},
         **on(1),
