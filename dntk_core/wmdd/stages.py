@@ -141,13 +141,8 @@ def build_student_stage(spec: RunSpec, distilled: Artifact, compute: Compute, re
     def told(event: Progress) -> None:
         report(replace(event, stage="student"))
 
-<<<<<<< HEAD
-    model = fit(model, x, soft_objective(soft_labels, weights), replace(spec.model, epochs=epochs), told, device).cpu()
-    test = accuracy(model, Seen(data, data.test_images), torch.from_numpy(data.test_labels))
-=======
     model = fit(model, x, soft_objective(wanted, weights), replace(spec.model, epochs=epochs), told, device).cpu()
-    test = accuracy(model, tensor(data.normalise(data.test_images)), torch.from_numpy(data.test_labels))
->>>>>>> wmdd
+    test = accuracy(model, Seen(data, data.test_images), torch.from_numpy(data.test_labels))
     return {"weights.safetensors": save_tensors(model.state_dict())}, {"test_accuracy": test}
 
 
