@@ -1,7 +1,7 @@
 """What each stage of a run computes: model → inputs → features → kernels."""
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -158,8 +158,7 @@ def build_kernels_stage(features: Artifact, inputs: Artifact, report: Report) ->
 
 def load_network(spec: RunSpec, data: Dataset, model: Artifact, compute: Compute) -> torch.nn.Module:
     """Rebuild the network from its artifact."""
-    bare = replace(spec.model, weights="", classes="")
-    network = build_model(bare, data.channels, data.class_names, compute.own_code)
+    network = build_model(spec.model.untrained, data.channels, data.class_names, compute.own_code)
     network.load_state_dict(load_tensors(model.read("weights.safetensors")))
     return network.to(resolve_device(compute.device)).eval()
 

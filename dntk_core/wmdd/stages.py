@@ -131,7 +131,7 @@ def _selected(classes: Classes, report: Report, bench: Workbench) -> Contents:
 def build_student_stage(spec: RunSpec, distilled: Artifact, compute: Compute, report: Report) -> Contents:
     """Train a network on the distilled images alone, in as many steps as the one on real images took."""
     data = load_data(spec.data)
-    model = build_model(spec.model, data.channels, data.class_names, compute.own_code)
+    model = build_model(spec.model.untrained, data.channels, data.class_names, compute.own_code)
     device = resolve_device(compute.device)
     x = tensor(data.normalise(distilled["images"]))
     epochs = spec.model.epochs * batches(len(data.train_labels)) // batches(len(x))
