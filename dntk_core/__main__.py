@@ -13,18 +13,35 @@ from dntk_core.compute import Compute
 from dntk_core.distill import GAP_RULES, METHODS, Mixing, Source, local_global
 from dntk_core.errors import DNTKError
 from dntk_core.johnson_lindenstrauss import guaranteed_epsilon, sufficient_k
-from dntk_core.pipeline import Run, collect_garbage, delete_run, load_or_build, open_run, runs
+from dntk_core.pipeline import Run, collect_garbage, delete_run, load_or_build, open_run, runs, train_network
 from dntk_core.readout import evaluate
 from dntk_core.ridge import absolute_ridge
 from dntk_core.spec import OUTPUTS, RunSpec
 from dntk_core.terminal import Bar, duration, size
+from dntk_core.wmdd.judgement import judgement_table
 
 # Flag → (part of the spec, field).
 SPEC_FLAGS = {
     "data": ("data", "name"),
+    "path": ("data", "path"),
+    "image-size": ("data", "size"),
+    "resize": ("data", "resize"),
+    "mean": ("data", "mean"),
+    "std": ("data", "std"),
     "model": ("model", "name"),
+    "weights": ("model", "weights"),
+    "classes": ("model", "classes"),
     "epochs": ("model", "epochs"),
     "model-seed": ("model", "seed"),
+    "distill": ("distill", "method"),
+    "base": ("distill", "base"),
+    "per-class": ("distill", "per_class"),
+    "iterations": ("distill", "iterations"),
+    "rate": ("distill", "rate"),
+    "bn-weight": ("distill", "bn_weight"),
+    "barycenter-weights": ("distill", "weights"),
+    "start": ("distill", "start"),
+    "distill-seed": ("distill", "seed"),
     "kernel-inputs": ("inputs", "kernel"),
     "test-inputs": ("inputs", "test"),
     "input-seed": ("inputs", "seed"),
@@ -48,11 +65,15 @@ def parser() -> argparse.ArgumentParser:
 
     build = commands.add_parser("build", help="compute a run, or what is missing of it")
     _add_spec(build)
-    build.add_argument("--device", default="auto", help="auto, cuda, mps or cpu (default: auto)")
-    build.add_argument("--batch", type=int, default=0, help="inputs at once; 0 takes as many as fit (default)")
-    build.add_argument("--memory", type=float, default=2.0, help="GiB that one batch may take (default: 2)")
+    _add_compute(build)
     build.add_argument("--epsilon", type=float, default=0.1, help="distance error to state the JL bound for (0.1)")
     build.set_defaults(act=build_command)
+
+    fit = commands.add_parser("train", help="train a network on a dataset and write its weights")
+    _add_spec(fit)
+    _add_compute(fit)
+    fit.add_argument("--out", type=Path, required=True, help="the .safetensors file to write")
+    fit.set_defaults(act=train_command)
 
     listing = commands.add_parser("runs", help="list what is cached")
     listing.set_defaults(act=runs_command)
@@ -100,13 +121,10 @@ def main(argv: list[str] | None = None) -> int:
 
 def build_command(arguments) -> tuple[dict, str]:
     """Compute a run and say what it cost and how far its kernels can be trusted."""
-    if arguments.batch < 0 or arguments.memory <= 0:
-        raise DNTKError("--batch must be 0 or more and --memory positive")
     if not 0 < arguments.epsilon < 1:
         raise DNTKError(f"--epsilon must lie between 0 and 1, got {arguments.epsilon}")
-    compute = Compute(arguments.device, int(arguments.memory * 2**30), arguments.batch)
     started = time.perf_counter()
-    run = load_or_build(_spec(arguments), Bar(), compute)
+    run = load_or_build(_spec(arguments), Bar(), _compute(arguments))
     elapsed = time.perf_counter() - started
     points, k = len(run.targets) + len(run.test_logits), run.features.shape[2]
     error = run.projection_error
@@ -124,6 +142,7 @@ def build_command(arguments) -> tuple[dict, str]:
         },
         "kernel_error": error,
         "general_path": run.general_path,
+        "judgements": [judgement.to_json() for judgement in run.judgements],
         "spec": json.loads(run.spec.to_json()),
     }
     general = f"  general path: {', '.join(run.general_path)}\n" if run.general_path else ""
@@ -136,7 +155,19 @@ def build_command(arguments) -> tuple[dict, str]:
         f"  class kernels (relative Frobenius error): {error['measured']:.1%} measured on {error['inputs']} inputs, "
         f"{error['expected']:.1%} expected"
     )
+    if run.judgements:
+        text += "\n" + judgement_table(run.judgements)
     return result, text
+
+
+def train_command(arguments) -> tuple[dict, str]:
+    """Train a network; killed and started again, it goes on after its last epoch."""
+    if arguments.out.suffix != ".safetensors" or not arguments.out.parent.is_dir():
+        raise DNTKError(f"--out must be a .safetensors file in a folder that exists, got {arguments.out}")
+    artifact = train_network(_spec(arguments), Bar(), _compute(arguments))
+    arguments.out.write_bytes(artifact.read("weights.safetensors"))
+    test = artifact.note["test_accuracy"]
+    return {"weights": str(arguments.out), "test_accuracy": test}, f"{arguments.out}: test accuracy {test:.3f}"
 
 
 def runs_command(arguments) -> tuple[list, str]:
@@ -213,6 +244,19 @@ def _add_spec(command) -> None:
         default = getattr(getattr(defaults, part), name)
         command.add_argument(f"--{flag}", type=type(default), help=f"default: {default}")
     command.add_argument("--outputs", choices=OUTPUTS, help=f"default: {defaults.outputs}")
+
+
+def _add_compute(command) -> None:
+    command.add_argument("--device", default="auto", help="auto, cuda, mps or cpu (default: auto)")
+    command.add_argument("--batch", type=int, default=0, help="inputs at once; 0 takes as many as fit (default)")
+    command.add_argument("--memory", type=float, default=2.0, help="GiB that one batch may take (default: 2)")
+
+
+def _compute(arguments) -> Compute:
+    if arguments.batch < 0 or arguments.memory <= 0:
+        raise DNTKError("--batch must be 0 or more and --memory positive")
+    # Whoever runs this command may run their own code.
+    return Compute(arguments.device, int(arguments.memory * 2**30), arguments.batch, own_code=True)
 
 
 def _add_run(command) -> None:

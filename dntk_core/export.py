@@ -20,7 +20,7 @@ from dntk_core.errors import DNTKError
 from dntk_core.pipeline import Run
 from dntk_core.readout import Compressed, coefficients, compress, evaluate, prefix_coefficients, ridge_factor
 from dntk_core.ridge import absolute_ridge
-from dntk_core.spec import STAGES, RunSpec
+from dntk_core.spec import RunSpec
 
 FORMAT, VERSION = "dntk-distilled", 1
 PACKAGES = ("numpy", "scipy", "safetensors", "torch")
@@ -79,7 +79,7 @@ def export_distilled(
         "version": VERSION,
         "run": run.key,
         "spec": json.loads(run.spec.to_json()),
-        "stages": {stage: run.spec.stage_key(stage) for stage in STAGES},
+        "stages": {stage: run.spec.stage_key(stage) for stage in run.spec.stages},
         "settings": dict(settings or {}),
         "ridge": ridge,
         "lambda": absolute_ridge(run.kernels, ridge),
@@ -162,7 +162,7 @@ _WRITERS = {".safetensors": _write_safetensors, ".npz": _write_npz}
 
 def _read_safetensors(path: Path) -> tuple[str, dict[str, np.ndarray]]:
     with safe_open(path, framework="numpy") as file:
-        return (file.metadata() or {})["manifest"], {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        return (file.metadata() or {})["manifest"], {name: file.get_tensor(name) for name in file.keys()}
 
 
 def _read_npz(path: Path) -> tuple[str, dict[str, np.ndarray]]:

@@ -10,7 +10,7 @@ import diskcache
 from diskcache.core import MODE_RAW
 
 from dntk_core.errors import DNTKError
-from dntk_core.spec import STAGES, RunSpec
+from dntk_core.spec import RunSpec
 from dntk_core.store import Store
 
 
@@ -92,7 +92,7 @@ class Index:
             created = float(entry["created"])
         except (ValueError, KeyError, TypeError):
             return None
-        sizes = {stage: self.store.size(stage, spec.stage_key(stage)) for stage in STAGES}
+        sizes = {stage: self.store.size(stage, spec.stage_key(stage)) for stage in spec.stages}
         return RunInfo(key, spec, sum(sizes.values()), created, finished=sizes["kernels"] > 0)
 
 

@@ -8,12 +8,15 @@ import numpy as np
 
 from dntk_core.compute import Compute
 from dntk_core.errors import DNTKError
+from dntk_core.images import ImageArray, as_images
 from dntk_core.index import Index, RunInfo
 from dntk_core.kernels import Kernels
+from dntk_core.pinning import pin
 from dntk_core.progress import Report, ignore
 from dntk_core.readout import Problem
-from dntk_core.spec import STAGES, RunSpec
+from dntk_core.spec import RunSpec
 from dntk_core.store import Artifact, Store
+from dntk_core.wmdd.judgement import Judgement
 
 
 @dataclass(frozen=True)
@@ -58,9 +61,9 @@ class Run:
         return Problem(self.kernels, self.targets, self.test_logits, self.test_labels)
 
     @property
-    def images(self) -> np.ndarray:
-        """Kernel inputs as images in [0, 1], (m, channels, height, width)."""
-        return self.artifacts["inputs"]["images"]
+    def images(self) -> np.ndarray | ImageArray:
+        """Kernel inputs as images in [0, 1] when indexed, (m, channels, height, width)."""
+        return as_images(self.artifacts["inputs"]["images"])
 
     @property
     def features(self) -> np.ndarray:
@@ -79,7 +82,7 @@ class Run:
     @property
     def test_accuracy(self) -> float:
         """The network's own accuracy on all test images."""
-        return self.artifacts["model"].note["test_accuracy"]
+        return self.artifacts[self.spec.network_stage].note["test_accuracy"]
 
     @property
     def general_path(self) -> list[str]:
@@ -90,6 +93,17 @@ class Run:
     def projection_error(self) -> dict:
         """Relative Frobenius error of the class kernels: measured on a few inputs, and as expected of k."""
         return self.artifacts["features"].note["projection_error"]
+
+    @property
+    def distillation(self) -> Artifact | None:
+        """The distilled images and all that was written beside them; None for a run on real images."""
+        return self.artifacts.get("distilled")
+
+    @property
+    def judgements(self) -> tuple[Judgement, ...]:
+        """What the gradients of each selection of images span; none for a run on real images."""
+        judged = self.artifacts["selections"].note["judgements"] if self.spec.distilled else ()
+        return tuple(Judgement.from_json(value) for value in judged)
 
     @property
     def seconds(self) -> dict[str, float]:
@@ -108,26 +122,51 @@ def load_or_build(
 
     report: called with a Progress at every step; may raise Cancelled, and the next call goes on from there
     """
-    store, compute = store or Store(), compute or Compute()
+    store, compute, spec = store or Store(), compute or Compute(), pin(spec)
     if (run := _cached(spec, store)) is not None:
         return run
     # Loading torch takes seconds; a cached run does without.
     from dntk_core import stages
+    from dntk_core.wmdd import stages as distilling
+    from dntk_core.wmdd.comparison import build_selections_stage
 
-    stages.check(spec)
+    stages.check(spec, compute)
     Index(store).begin(spec)
-    artifacts: dict[str, Artifact] = {}
+    made: dict[str, Artifact] = {}
+    network = spec.network_stage
     build = {
-        "model": lambda bench: stages.build_model_stage(spec, compute, report),
-        "inputs": lambda bench: stages.build_inputs_stage(spec, report),
+        "model": lambda bench: stages.build_model_stage(spec, compute, report, bench),
+        "distilled": lambda bench: distilling.build_distilled_stage(spec, made["model"], compute, report, bench),
+        "student": lambda bench: distilling.build_student_stage(spec, made["distilled"], compute, report),
+        "inputs": lambda bench: stages.build_inputs_stage(spec, made.get("distilled"), report),
         "features": lambda bench: stages.build_features_stage(
-            spec, artifacts["model"], artifacts["inputs"], compute, report, bench
+            spec, made[network], made["inputs"], compute, report, bench
         ),
-        "kernels": lambda bench: stages.build_kernels_stage(artifacts["features"], artifacts["inputs"], report),
+        "selections": lambda bench: build_selections_stage(
+            spec, made["model"], made[network], made["distilled"], made["features"], compute, report, bench
+        ),
+        "kernels": lambda bench: stages.build_kernels_stage(made["features"], made["inputs"], report),
     }
-    for stage in STAGES:
-        artifacts[stage] = store.load_or_build(stage, spec.stage_key(stage), spec.to_json(), _timed(build[stage]))
-    return Run(spec, artifacts)
+    for stage in spec.stages:
+        made[stage] = store.load_or_build(stage, spec.stage_key(stage), spec.to_json(), _timed(build[stage]))
+    return Run(spec, made)
+
+
+def train_network(
+    spec: RunSpec, report: Report = ignore, compute: Compute | None = None, store: Store | None = None
+) -> Artifact:
+    """Return the network of a spec alone: its weights (weights.safetensors) and test accuracy, trained if need be."""
+    from dntk_core import stages
+
+    store, compute, spec = store or Store(), compute or Compute(), pin(spec)
+    stages.check(spec, compute)
+    Index(store).begin(spec)
+    return store.load_or_build(
+        "model",
+        spec.stage_key("model"),
+        spec.to_json(),
+        _timed(lambda bench: stages.build_model_stage(spec, compute, report, bench)),
+    )
 
 
 def open_run(key: str, store: Store | None = None) -> Run:
@@ -164,12 +203,12 @@ def delete_run(key: str, store: Store | None = None) -> int:
 def collect_garbage(store: Store | None = None) -> int:
     """Delete what no run in the index needs; returns the bytes freed."""
     store = store or Store()
-    needed = {(stage, info.spec.stage_key(stage)) for info in runs(store) for stage in STAGES}
+    needed = {(stage, info.spec.stage_key(stage)) for info in runs(store) for stage in info.spec.stages}
     return store.sweep(lambda stage, key: (stage, key) in needed)
 
 
 def _cached(spec: RunSpec, store: Store) -> Run | None:
-    artifacts = {stage: store.get(stage, spec.stage_key(stage)) for stage in STAGES}
+    artifacts = {stage: store.get(stage, spec.stage_key(stage)) for stage in spec.stages}
     return None if None in artifacts.values() else Run(spec, artifacts)
 
 

@@ -20,3 +20,16 @@ Report = Callable[[Progress], None]
 
 def ignore(event: Progress) -> None:
     """Listen to nothing."""
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Part of a stage's progress: steps of it are told as `before` + done of `total`."""
+
+    report: Report
+    stage: str
+    before: int
+    total: int
+
+    def __call__(self, done: int, note: str = "") -> None:
+        self.report(Progress(self.stage, self.before + done, self.total, note))

@@ -2,34 +2,97 @@
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
+from math import inf
 
 from dntk_core.errors import DNTKError
 
 # Raise a stage's number when its algorithm changes: old artifacts are then no longer found.
-STAGES = {"model": 1, "inputs": 1, "features": 1, "kernels": 1}
+STAGES = {
+    "model": 1,
+    "distilled": 1,
+    "student": 1,
+    "inputs": 1,
+    "features": 1,
+    "selections": 1,
+    "kernels": 1,
+}
 OUTPUTS = ("logits", "log_softmax")
+DISTILLATIONS = ("none", "wmdd", "random", "herding", "k-center", "k-means medoids", "pivoted Cholesky")
+BASES = ("real", "distilled")
+WEIGHTS = ("free", "uniform")
+STARTS = ("medoids", "noise")
+
+
+# Files are named by the server's owner, fingerprints follow from them: the web page offers neither.
+FILE, FINGERPRINT = {"kind": "file"}, {"kind": "fingerprint"}
 
 
 @dataclass(frozen=True)
 class DataSpec:
-    """Which images: a dataset's name."""
+    """Which images: a dataset's name, and how they are brought to size and scale.
+
+    path: of the files, where the dataset has any; fingerprint: of their content, filled in by `pin`
+    size, resize: the shorter side is resized to `resize`, the middle size × size is taken; 0 = as usual for the network
+    mean, std: numbers per channel separated by commas; empty = as usual
+    """
 
     name: str = "digits"
+    path: str = field(default="", metadata=FILE)
+    size: int = 0
+    resize: int = 0
+    mean: str = ""
+    std: str = ""
+    fingerprint: str = field(default="", metadata=FINGERPRINT)
 
 
 @dataclass(frozen=True)
 class ModelSpec:
-    """Which network, and how it is trained on the data."""
+    """Which network, and where its weights come from: a file, published ones, or training on the data.
+
+    weights: a file, or the name of published weights (DEFAULT, IMAGENET1K_V1 …); empty = train for `epochs`
+    fingerprint: of the weights file, filled in by `pin`
+    classes: numbers of the outputs that belong to the data's classes, separated by commas; empty = all, or by name
+    """
 
     name: str = "small_resnet"
+    weights: str = field(default="", metadata=FILE)
+    fingerprint: str = field(default="", metadata=FINGERPRINT)
+    classes: str = ""
     epochs: int = 12
+    seed: int = 0
+
+    @property
+    def untrained(self) -> "ModelSpec":
+        """The same architecture with weights drawn from its seed, its head made for the data's classes."""
+        return replace(self, weights="", fingerprint="", classes="")
+
+
+@dataclass(frozen=True)
+class DistillSpec:
+    """How n training images become the m kernel inputs: not at all, synthesised (`wmdd`), or selected.
+
+    base: which network the kernels are of, trained on `real` images or only on the `distilled` ones
+    iterations, rate, bn_weight, weights, start: of WMDD alone; weights of its barycenters are free or uniform
+    """
+
+    method: str = "none"
+    base: str = "real"
+    per_class: int = 10
+    iterations: int = 300
+    rate: float = 0.1
+    bn_weight: float = 10.0
+    weights: str = "free"
+    start: str = "medoids"
     seed: int = 0
 
 
 @dataclass(frozen=True)
 class InputSpec:
-    """Which inputs the kernels are computed on: m kernel inputs balanced over classes, t test inputs."""
+    """Which inputs the kernels are computed on: m kernel inputs balanced over classes, t test inputs.
+
+    A distilled run has its distilled images as kernel inputs; `kernel` real ones then judge what those capture.
+    """
 
     kernel: int = 500
     test: int = 500
@@ -56,21 +119,52 @@ class RunSpec:
 
     data: DataSpec = field(default_factory=DataSpec)
     model: ModelSpec = field(default_factory=ModelSpec)
+    distill: DistillSpec = field(default_factory=DistillSpec)
     inputs: InputSpec = field(default_factory=InputSpec)
     projection: ProjectionSpec = field(default_factory=ProjectionSpec)
     outputs: str = "logits"
 
     def __post_init__(self):
-        _require(self.outputs in OUTPUTS, f"outputs must be one of {', '.join(OUTPUTS)}, got {self.outputs!r}")
+        _require_one_of("outputs", self.outputs, OUTPUTS)
         _require(self.model.epochs >= 0, f"epochs must be at least 0, got {self.model.epochs}")
+        _require(self.data.size >= 0 and self.data.resize >= 0, "size and resize must be at least 0")
+        _require(self.data.resize == 0 or self.data.resize >= self.data.size, "resize must be at least size")
         _require(self.inputs.kernel >= 1, f"kernel inputs must be at least 1, got {self.inputs.kernel}")
         _require(self.inputs.test >= 1, f"test inputs must be at least 1, got {self.inputs.test}")
         _require(self.projection.k >= 1, f"k must be at least 1, got {self.projection.k}")
+        self._check_distillation()
+
+    def _check_distillation(self):
+        distill = self.distill
+        _require_one_of("distillation method", distill.method, DISTILLATIONS)
+        _require_one_of("base", distill.base, BASES)
+        _require_one_of("barycenter weights", distill.weights, WEIGHTS)
+        _require_one_of("start", distill.start, STARTS)
+        _require(distill.per_class >= 1, f"images per class must be at least 1, got {distill.per_class}")
+        _require(distill.iterations >= 1, f"iterations must be at least 1, got {distill.iterations}")
+        _require(0 < distill.rate < inf, f"rate must be a positive number, got {distill.rate}")
+        _require(0 <= distill.bn_weight < inf, f"bn_weight must be a number >= 0, got {distill.bn_weight}")
 
     @classmethod
     def default(cls) -> "RunSpec":
         """The embedded run: scikit-learn's digits and a small residual network."""
         return cls()
+
+    @property
+    def distilled(self) -> bool:
+        """Whether the kernel inputs come from dataset distillation."""
+        return self.distill.method != "none"
+
+    @property
+    def network_stage(self) -> str:
+        """The stage that trains the network whose kernels these are."""
+        return "student" if self.distilled and self.distill.base == "distilled" else "model"
+
+    @property
+    def stages(self) -> tuple[str, ...]:
+        """The stages this run goes through, in order."""
+        extra = {"distilled": self.distilled, "student": self.network_stage == "student", "selections": self.distilled}
+        return tuple(stage for stage in STAGES if extra.get(stage, True))
 
     @property
     def key(self) -> str:
@@ -84,24 +178,54 @@ class RunSpec:
 
     def _depends_on(self, stage: str) -> dict:
         if stage == "model":
-            return {"data": asdict(self.data), "model": asdict(self.model)}
+            return {"data": self._data(), "model": self._model()}
+        if stage == "distilled":
+            return {"model": self.stage_key("model"), "distill": self._distillation()}
+        if stage == "student":
+            return {"model": self.stage_key("model"), "distilled": self.stage_key("distilled")}
+        if stage == "inputs" and self.distilled:
+            return {"distilled": self.stage_key("distilled"), "test": self.inputs.test, "seed": self.inputs.seed}
         if stage == "inputs":
-            return {"data": asdict(self.data), "inputs": asdict(self.inputs)}
+            return {"data": self._data(), "inputs": asdict(self.inputs)}
+        if stage == "selections":
+            return {"features": self.stage_key("features"), "inputs": asdict(self.inputs)}
         if stage == "features":
             return {
-                "model": self.stage_key("model"),
+                "model": self.stage_key(self.network_stage),
                 "inputs": self.stage_key("inputs"),
                 "projection": asdict(self.projection),
                 "outputs": self.outputs,
             }
         return {"features": self.stage_key("features")}
 
+    def _data(self) -> dict:
+        """The data by its content where that is known: files may lie anywhere."""
+        return _without(asdict(self.data), "path" if self.data.fingerprint else "")
+
+    def _model(self) -> dict:
+        """The network; one with given weights is not trained, one with pinned weights may lie anywhere."""
+        model = _without(asdict(self.model), "epochs" if self.model.weights else "")
+        return _without(model, "weights" if self.model.fingerprint else "")
+
+    def _distillation(self) -> dict:
+        """The settings the distilled images depend on; those of WMDD do not touch a selection."""
+        settings = asdict(self.distill)
+        if self.distill.method == "wmdd":
+            del settings["base"]
+            return settings
+        chosen = {name: settings[name] for name in ("method", "per_class", "seed")}
+        if self.distill.method == "pivoted Cholesky":
+            chosen |= {"projection": asdict(self.projection), "outputs": self.outputs}
+        return chosen
+
     @property
     def summary(self) -> str:
         """The run in one line, for people."""
         inputs, projection = self.inputs, self.projection
         k = "" if projection.name == "identity" else f" k={projection.k}"
-        return f"{self.data.name} · {self.model.name} · {inputs.kernel}+{inputs.test} inputs · {projection.name}{k}"
+        kernel = f"{self.distill.method} {self.distill.per_class} per class" if self.distilled else f"{inputs.kernel}"
+        network = f"{self.model.name} of {self.distill.base} images" if self.distilled else self.model.name
+        return f"{self.data.name} · {network} · {kernel}+{inputs.test} inputs · {projection.name}{k}"
 
     def to_json(self) -> str:
         """Write the spec as JSON with sorted keys."""
@@ -117,6 +241,10 @@ class RunSpec:
         return _read(cls, value, "spec")
 
 
+def _without(parts: dict, name: str) -> dict:
+    return {key: value for key, value in parts.items() if key != name}
+
+
 def _canonical(value) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"))
 
@@ -124,6 +252,10 @@ def _canonical(value) -> str:
 def _require(holds: bool, sentence: str) -> None:
     if not holds:
         raise DNTKError(sentence)
+
+
+def _require_one_of(what: str, value: str, known: tuple[str, ...]) -> None:
+    _require(value in known, f"{what} must be one of {', '.join(known)}, got {value!r}")
 
 
 def _read(cls, value, where: str):
@@ -136,7 +268,9 @@ def _read(cls, value, where: str):
 
 
 def _read_field(kind, item, where: str):
-    if kind in (int, str):
+    if kind is float and type(item) is int:
+        return float(item)
+    if kind in (int, float, str):
         # bool is an int to isinstance, never to a person.
         _require(type(item) is kind, f"{where} must be {kind.__name__}, got {item!r}")
         return item

@@ -196,19 +196,25 @@ class Workbench:
 
     def shard(self, name: str, build: Callable[[], dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
         """Return the shard's arrays, memory-mapped; build and write it if it is not there or damaged."""
-        if (arrays := self._find(name)) is not None:
+        if (arrays := self.find(name)) is not None:
             return arrays
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         files = dict(write(self.folder, f"{name}.{part}", array) for part, array in build().items())
         # The description goes last: a shard without it does not exist.
         write(self.folder, f"{name}.json", json.dumps(files).encode())
-        return self._find(name)
+        return self.find(name)
+
+    def drop(self, name: str) -> None:
+        """Remove one shard, if it is there; its description first, so that what is left is no shard."""
+        for path in [self.folder / f"{name}.json", *self.folder.glob(f"{name}.*.npy")]:
+            path.unlink(missing_ok=True)
 
     def clear(self) -> None:
         """Remove all shards."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def _find(self, name: str) -> dict[str, np.ndarray] | None:
+    def find(self, name: str) -> dict[str, np.ndarray] | None:
+        """Return the shard's arrays, memory-mapped, or None if it is not there or damaged."""
         try:
             files = _read_json(self.folder / f"{name}.json")
             if any(_sha256(self.folder / file) != entry["sha256"] for file, entry in files.items()):

@@ -7,7 +7,7 @@ from dntk_core.dashboard.controls import open_run
 from dntk_core.dashboard.jobs import Job, Jobs, Status
 from dntk_core.errors import DNTKError
 from dntk_core.pipeline import load_or_build
-from dntk_core.spec import STAGES, RunSpec
+from dntk_core.spec import RunSpec
 from dntk_core.terminal import duration
 
 _BUSY_SECONDS = 0.7
@@ -23,7 +23,7 @@ def jobs() -> Jobs:
 
 def start(spec: RunSpec) -> None:
     """Compute a run in the background, or go on where it was stopped."""
-    jobs().start(spec.key, spec.summary, lambda report: load_or_build(spec, report))
+    jobs().start(spec.key, spec.summary, lambda report: load_or_build(spec, report), spec.stages)
 
 
 def available(key: str) -> bool:
@@ -62,7 +62,7 @@ def _card(job: Job) -> None:
             st.error(status.error)
         elif status.active:
             st.progress(_fraction(status), text=_sentence(status))
-        st.caption(_stages(status))
+        st.caption(_stages(job.stages, status))
         with st.container(horizontal=True):
             _buttons(job, status)
 
@@ -80,7 +80,7 @@ def _buttons(job: Job, status: Status) -> None:
 
 
 def _resume(job: Job) -> None:
-    jobs().start(job.key, job.title, job.work)
+    jobs().start(job.key, job.title, job.work, job.stages)
 
 
 def _fraction(status: Status) -> float:
@@ -100,12 +100,12 @@ def _sentence(status: Status) -> str:
     return f"{event.stage.capitalize()}: {event.done:,} of {event.total:,}{note}{left}"
 
 
-def _stages(status: Status) -> str:
+def _stages(stages: tuple[str, ...], status: Status) -> str:
     """The stages in order: finished ones with their time, the current one in bold, the rest as they are."""
     finished = dict(status.finished)
     current = status.event.stage if status.event else ""
     words = {name: f"✓ {name} {duration(finished[name])}" for name in finished}
     if current not in finished:
         words[current] = f"**{current}**"
-    steps = " → ".join(words.get(name, name) for name in STAGES)
+    steps = " → ".join(words.get(name, name) for name in stages)
     return {"done": "Done. ", "cancelled": "Cancelled. ", "failed": ""}.get(status.state, "") + steps

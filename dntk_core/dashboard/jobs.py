@@ -32,11 +32,12 @@ class Status:
 
 @dataclass
 class Job:
-    """One computation in its own thread."""
+    """One computation in its own thread; `stages` are those it will report, in order."""
 
     key: str
     title: str
     work: Work
+    stages: tuple[str, ...] = ()
     clock: Callable[[], float] = time.monotonic
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _stop: threading.Event = field(default_factory=threading.Event)
@@ -119,12 +120,12 @@ class Jobs:
         self._jobs: dict[str, Job] = {}
         self._lock = threading.Lock()
 
-    def start(self, key: str, title: str, work: Work) -> Job:
+    def start(self, key: str, title: str, work: Work, stages: tuple[str, ...] = ()) -> Job:
         """Start a job, or return the one already running under `key`."""
         with self._lock:
             job = self._jobs.get(key)
             if job is None or not job.status().active:
-                job = self._jobs[key] = Job(key, title, work)
+                job = self._jobs[key] = Job(key, title, work, stages)
                 job.start()
             return job
 

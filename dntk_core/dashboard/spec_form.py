@@ -4,10 +4,18 @@ from dataclasses import fields, is_dataclass
 
 import streamlit as st
 
-from dntk_core.data import DATASETS
-from dntk_core.spec import OUTPUTS, RunSpec
+from dntk_core.sources import SOURCES
+from dntk_core.spec import BASES, DISTILLATIONS, OUTPUTS, STARTS, WEIGHTS, RunSpec
 
-_CHOICES = {"data name": tuple(DATASETS), "outputs": OUTPUTS}
+_CHOICES = {
+    "data name": tuple(SOURCES),
+    "distill method": DISTILLATIONS,
+    "distill base": BASES,
+    "distill weights": WEIGHTS,
+    "distill start": STARTS,
+    "outputs": OUTPUTS,
+}
+_COLUMNS = 5
 
 
 def spec_form(start: RunSpec) -> RunSpec | None:
@@ -20,11 +28,18 @@ def spec_form(start: RunSpec) -> RunSpec | None:
 def _part(start, title: str):
     """Draw the inputs of one dataclass, its parts first; returns what builds it from their values."""
     parts = {f.name: getattr(start, f.name) for f in fields(start) if is_dataclass(getattr(start, f.name))}
-    plain = {f.name: getattr(start, f.name) for f in fields(start) if f.name not in parts}
+    # Files and code are named on the command line alone; an open run keeps those it has.
+    kept = {f.name: getattr(start, f.name) for f in fields(start) if f.metadata.get("kind") == "file"}
+    asked = [f.name for f in fields(start) if not f.metadata and f.name not in parts]
+    plain = {name: getattr(start, name) for name in asked}
     built = {name: _part(part, name) for name, part in parts.items()}
-    columns = st.columns(max(3, len(plain)))
-    values = {name: _input(column, f"{title} {name}".strip(), value) for column, (name, value) in zip(columns, plain.items())}
-    return lambda: type(start)(**values, **{name: build() for name, build in built.items()})
+    lines = [st.columns(max(3, min(_COLUMNS, len(plain)))) for _ in range(0, len(plain), _COLUMNS)]
+    columns = [column for line in lines for column in line]
+    values = {
+        name: _input(column, f"{title} {name}".strip(), value)
+        for column, (name, value) in zip(columns, plain.items(), strict=False)
+    }
+    return lambda: type(start)(**kept, **values, **{name: build() for name, build in built.items()})
 
 
 def _input(column, label: str, value):

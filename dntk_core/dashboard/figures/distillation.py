@@ -121,14 +121,14 @@ def gallery(
         "hovertemplate": "input %{customdata[0]} (%{customdata[1]}): weight %{customdata[2]:+.4f}<extra></extra>",
     }
     picture = {
-        "source": _sheet(images, heavy, weights),
+        "source": sheet(images, heavy, weights),
         "xref": "x", "yref": "y", "x": -0.5, "y": -0.5, "sizex": heavy.shape[1], "sizey": len(shown),
         "xanchor": "left", "yanchor": "top", "sizing": "stretch", "layer": "below",
     }  # fmt: skip
     ticks = {"tickmode": "array", "tickvals": list(range(len(shown)))}
     names = [_named(i, mixing.origin[i]) for i in shown]
     range_ = {"range": [len(shown) - 0.4, -0.55], "showgrid": False, "zeroline": False}
-    classes = {"tickmode": "array", "tickvals": list(range(len(class_names))), "ticktext": _short(class_names)}
+    classes = {"tickmode": "array", "tickvals": list(range(len(class_names))), "ticktext": short(class_names)}
     x = [{"visible": False, "range": [-0.5, heavy.shape[1] - 0.5]}, classes | {"showgrid": False, "zeroline": False}]
     y = [range_ | ticks | {"ticktext": names}, range_ | {"matches": "y", "visible": False}]
     titles = ["Inputs that weigh most, with their weights", "Soft label"]
@@ -175,11 +175,11 @@ def _named(place: int, origin: Origin) -> str:
     return f"<b>{place + 1}</b> {origin.kind}<br>{what.get(origin.kind, f'direction {origin.index + 1}')}"
 
 
-def _short(names: Sequence[str], limit: int = 6) -> list[str]:
+def short(names: Sequence[str], limit: int = 6) -> list[str]:
     return [name if len(name) <= limit else name[: limit - 1] + "…" for name in names]
 
 
-def _sheet(images: np.ndarray, heavy: np.ndarray, weights: np.ndarray) -> str:
+def sheet(images: np.ndarray, heavy: np.ndarray, weights: np.ndarray) -> str:
     """One picture of all tiles, framed by the colour of their sign, as a data address."""
     rows, columns = heavy.shape
     height, width = images.shape[2:]

@@ -9,6 +9,8 @@ from dntk_core.dashboard.page import Page
 
 NAMES = {
     "effective_dimension": "dntk_core.spectrum",
+    "evenly_sized": "dntk_core.wmdd.sizes",
+    "judgement_table": "dntk_core.wmdd.judgement",
     "parameter_redundancy": "dntk_core.spectrum",
     "truncation_rank": "dntk_core.spectrum",
 }
