@@ -16,7 +16,7 @@ from dntk_core.johnson_lindenstrauss import guaranteed_epsilon, sufficient_k
 from dntk_core.pipeline import Run, collect_garbage, delete_run, load_or_build, open_run, runs, train_network
 from dntk_core.readout import evaluate
 from dntk_core.ridge import absolute_ridge
-from dntk_core.spec import OUTPUTS, RunSpec
+from dntk_core.spec import OUTPUTS, DataSpec, DistillSpec, InputSpec, ModelSpec, RunSpec
 from dntk_core.terminal import Bar, duration, size
 from dntk_core.wmdd.judgement import judgement_table
 
@@ -94,6 +94,21 @@ def parser() -> argparse.ArgumentParser:
     table.add_argument("--sizes", type=int, nargs="+", default=[5, 10, 20, 50], help="default: 5 10 20 50")
     table.add_argument("--seeds", type=int, default=5, help="seeds that random methods are averaged over (default 5)")
     table.set_defaults(act=compare_command)
+
+    rebuild = commands.add_parser("paper", help="the paper's experiments on ImageNette: results.md with pictures")
+    rebuild.add_argument("--data", required=True, help="a folder with train/<class>/… and val/<class>/…")
+    rebuild.add_argument("--image-size", type=int, default=64, help="pixels of the network trained here (default 64)")
+    rebuild.add_argument("--epochs", type=int, default=5, help="of the network trained here (default 5)")
+    rebuild.add_argument("--per-class", type=int, default=10, help="distilled images per class (default 10)")
+    rebuild.add_argument("--kernel-inputs", type=int, default=500, help="default 500")
+    rebuild.add_argument("--test-inputs", type=int, default=1000, help="default 1000")
+    rebuild.add_argument("--pretrained-data", help="images for the pretrained network (default: those of --data)")
+    rebuild.add_argument("--pretrained-model", default="mobilenet_v2", help="default mobilenet_v2")
+    rebuild.add_argument("--pretrained-weights", default="DEFAULT", help="a file or published weights (DEFAULT)")
+    rebuild.add_argument("--pretrained-size", type=int, default=224, help="pixels of the pretrained network (224)")
+    rebuild.add_argument("--out", type=Path, default=Path("docs"), help="folder for results.md (default docs)")
+    _add_compute(rebuild)
+    rebuild.set_defaults(act=paper_command)
 
     clean = commands.add_parser("gc", help="delete runs by key, and what no run needs")
     clean.add_argument("keys", nargs="*", metavar="key", help="runs to delete; none: only leftovers")
@@ -229,6 +244,33 @@ def compare_command(arguments) -> tuple[list, str]:
         for curve in curves
     ]
     return result, comparison_table(curves)
+
+
+def paper_command(arguments) -> tuple[dict, str]:
+    """Compute the runs one after the other, then write the page; killed, it goes on where it stopped."""
+    # Only this command draws pictures.
+    from dntk_core.dashboard.paper import write_results
+
+    inputs = InputSpec(arguments.kernel_inputs, arguments.test_inputs)
+    data = DataSpec("folder", arguments.data, arguments.image_size)
+    network = ModelSpec("resnet18", epochs=arguments.epochs)
+    trained = RunSpec(data, network, inputs=inputs)
+    wmdd = DistillSpec("wmdd", per_class=arguments.per_class)
+    own = DataSpec("folder", arguments.pretrained_data or arguments.data, arguments.pretrained_size)
+    published = ModelSpec(arguments.pretrained_model, arguments.pretrained_weights)
+    px, epochs = arguments.image_size, arguments.epochs
+    specs = {
+        f"ResNet-18, {px} px, {epochs} epochs here": trained,
+        "distilled images, network of real ones": replace(trained, distill=wmdd),
+        "distilled images, network of distilled ones": replace(trained, distill=replace(wmdd, base="distilled")),
+        f"{arguments.pretrained_model}, ImageNet weights, {arguments.pretrained_size} px": RunSpec(
+            own, published, inputs=inputs
+        ),
+    }
+    found = {name: load_or_build(spec, Bar(), _compute(arguments)) for name, spec in specs.items()}
+    command = "python -m dntk_core paper --data <imagenette>"
+    page = write_results(found, command, arguments.out)
+    return {"page": str(page), "runs": {name: run.key for name, run in found.items()}}, f"wrote {page}"
 
 
 def gc_command(arguments) -> tuple[dict, str]:

@@ -58,8 +58,8 @@ def _read_torch(path: Path) -> dict:
         state = torch.load(path, map_location="cpu", weights_only=True)
     except UnpicklingError:
         raise DNTKError(
-            f"{path} holds more than tensors (a whole pickled module, or code) and was not loaded; convert it where you "
-            "trust it: load it there and torch.save(model.state_dict(), 'weights.pth')"
+            f"{path} holds more than tensors (a whole pickled module, or code) and was not loaded; convert it where "
+            "you trust it: load it there and torch.save(model.state_dict(), 'weights.pth')"
         ) from None
     if not isinstance(state, dict):
         raise DNTKError(f"{path} holds a {type(state).__name__}, not a state dict")

@@ -115,7 +115,7 @@ def saved(here: Page) -> Finding:
     """Cost and saving."""
     found = costs(ledger.description(here))
     orders = found.saved("flops"), found.saved("bytes")
-    verdict = f"{10 ** orders[0]:,.0f} times fewer FLOPs and {10 ** orders[1]:,.1f} times fewer bytes than the naive kernel"
+    verdict = f"{10 ** orders[0]:,.0f} times fewer FLOPs, {10 ** orders[1]:,.1f} times fewer bytes than the naive NTK"
     return Finding(ledger.panels(here), "", verdict)
 
 
@@ -132,8 +132,8 @@ EXPERIMENTS: tuple[tuple[str, str, Callable[[Page], Finding]], ...] = (
 )
 
 
-def write_results(runs: dict[str, Run], command: str, folder: Path, remarks: dict[str, str]) -> Path:
-    """Write folder/results.md and its pictures; `remarks` are sentences of one's own, by experiment title."""
+def write_results(runs: dict[str, Run], command: str, folder: Path) -> Path:
+    """Write folder/results.md and its pictures."""
     pictures = folder / "pictures" / "results"
     pictures.mkdir(parents=True, exist_ok=True)
     lines = ["# The paper's experiments, rebuilt", "", f"    {command}", "", *_runs(runs)]
@@ -149,8 +149,6 @@ def write_results(runs: dict[str, Run], command: str, folder: Path, remarks: dic
                 lines.append(f"![{name}: {panel.title}]({path.relative_to(folder)})")
             if found.numbers:
                 lines += ["", "<details><summary>numbers</summary>", "", found.numbers, "", "</details>"]
-        if title in remarks:
-            lines += ["", remarks[title]]
     save_pictures(drawn)
     target = folder / "results.md"
     target.write_text("\n".join(lines) + "\n")
