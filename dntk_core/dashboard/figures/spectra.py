@@ -78,6 +78,7 @@ def summary(values: Mapping[str, np.ndarray], epsilon: float, lam: float, chosen
     return figure(
         bars,
         height=96 + 21 * len(names),
+        min_width=600,
         showlegend=False,
         bargap=0.18,
         margin={"r": 24, "b": 28},
