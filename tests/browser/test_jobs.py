@@ -11,7 +11,7 @@ def test_a_computation_is_seen_elsewhere_survives_a_reload_is_cancelled_and_resu
         one.page.get_by_label(label, exact=True).fill(value)
     one.page.get_by_role("button", name="Compute", exact=True).click()
 
-    card.get_by_text(re.compile("Features: [1-9]")).wait_for(timeout=60_000)
+    card.get_by_text(re.compile("Features: [1-9]")).wait_for(timeout=180_000)
     one.reload()
     here.get_by_text(re.compile("Features: [1-9]")).wait_for()
 

@@ -69,6 +69,8 @@ def test_the_eta_extrapolates_this_stage_and_ignores_cached_steps():
     now[0] += 10
     job._report(Progress("features", 60, 100))
     assert job.status().remaining == pytest.approx(20)
+    now[0] += 5  # between two reports it counts down
+    assert job.status().remaining == pytest.approx(15)
 
 
 def test_the_time_until_a_stage_first_reports_belongs_to_that_stage():
