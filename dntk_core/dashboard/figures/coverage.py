@@ -64,6 +64,7 @@ def coverage_multiples(results: Mapping[str, Coverage], tau_g: float) -> go.Figu
     return figure(
         traces,
         height=70 + 165 * rows,
+        min_width=720,
         shapes=shapes,
         margin={"l": 44, "r": 8, "b": 28},
         **panels(titles, COLUMNS, x, y, gap=(0.02, 0.2 / rows)),

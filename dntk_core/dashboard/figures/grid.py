@@ -56,7 +56,9 @@ def heatmaps(grid: Grid, metric: str, here: tuple[int, float, float]) -> go.Figu
         layout["annotations"].append(cross | {"font": {"size": 20, "color": VERMILION}})
     percent = {} if metric == "mse" else {"tickformat": ".0%"}
     axis = {"colorscale": SEQUENTIAL, "reversescale": metric == "mse", "colorbar": colorbar(TITLES[metric], **percent)}
-    return figure(traces, height=40 + 270 * rows, showlegend=False, coloraxis=axis, margin={"l": 52}, **layout)
+    return figure(
+        traces, height=40 + 270 * rows, min_width=680, showlegend=False, coloraxis=axis, margin={"l": 52}, **layout
+    )
 
 
 def counts(grid: Grid, metric: str) -> go.Figure:

@@ -5,12 +5,12 @@ from collections.abc import Mapping
 import numpy as np
 import plotly.graph_objects as go
 
-from dntk_core.dashboard.figures.canvas import colorbar, figure, on, panels
+from dntk_core.dashboard.figures.canvas import colorbar, figure, on, panels, thin
 from dntk_core.dashboard.palette import SEQUENTIAL, faded, series
 from dntk_core.spectrum import data_redundancy, effective_dimension, truncation_rank
 
 DASHES = ("solid", "dot", "dash")
-CELLS, LINE = 140, 150
+CELLS = 140
 
 
 def spectra(values: Mapping[str, np.ndarray], epsilon: float, chosen: str) -> go.Figure:
@@ -78,6 +78,7 @@ def summary(values: Mapping[str, np.ndarray], epsilon: float, lam: float, chosen
     return figure(
         bars,
         height=96 + 21 * len(names),
+        min_width=600,
         showlegend=False,
         bargap=0.18,
         margin={"r": 24, "b": 28},
@@ -134,8 +135,7 @@ def colour(values: Mapping[str, np.ndarray], name: str) -> dict:
 def _line(name: str, values: np.ndarray, style: dict, chosen: bool) -> dict:
     # Below this an eigenvalue is rounding, and a log axis has no zero.
     kept = max(1, int(np.sum(values > 1e-13 * max(values[0], np.finfo(float).tiny))))
-    # Fast decay needs every point at the start and few later on.
-    places = np.unique(np.geomspace(1, kept, min(kept, LINE)).round().astype(int)) - 1
+    places = thin(kept)
     return {
         "type": "scatter",
         "mode": "lines",
