@@ -11,6 +11,7 @@ from dntk_core.errors import DNTKError
 from dntk_core.images import ImageArray, as_images
 from dntk_core.index import Index, RunInfo
 from dntk_core.kernels import Kernels
+from dntk_core.memory import forget_peak, peak_bytes
 from dntk_core.pinning import pin
 from dntk_core.progress import Report, ignore
 from dntk_core.readout import Problem
@@ -215,7 +216,8 @@ def _cached(spec: RunSpec, store: Store) -> Run | None:
 def _timed(build):
     def timed(bench):
         started = time.perf_counter()
+        forget_peak()
         contents, note = build(bench)
-        return contents, note | {"seconds": time.perf_counter() - started}
+        return contents, note | {"seconds": time.perf_counter() - started, "peak_bytes": peak_bytes()}
 
     return timed

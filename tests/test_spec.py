@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dntk_core.errors import DNTKError
-from dntk_core.spec import STAGES, DataSpec, InputSpec, ModelSpec, ProjectionSpec, RunSpec
+from dntk_core.spec import DataSpec, InputSpec, ModelSpec, ProjectionSpec, RunSpec
 
 DEFAULT = RunSpec.default()
 specs = st.builds(
@@ -43,7 +43,7 @@ def test_any_other_json_is_refused_softly(value):
 def changed(**parts) -> set[str]:
     """Stages whose key changes with these parts."""
     other = replace(DEFAULT, **parts)
-    return {stage for stage in STAGES if other.stage_key(stage) != DEFAULT.stage_key(stage)}
+    return {stage for stage in DEFAULT.stages if other.stage_key(stage) != DEFAULT.stage_key(stage)}
 
 
 def test_each_stage_hashes_only_what_it_depends_on():
@@ -51,7 +51,7 @@ def test_each_stage_hashes_only_what_it_depends_on():
     assert changed(outputs="log_softmax") == {"features", "kernels"}
     assert changed(inputs=InputSpec(kernel=100)) == {"inputs", "features", "kernels"}
     assert changed(model=ModelSpec(seed=1)) == {"model", "features", "kernels"}
-    assert changed(data=DataSpec("other")) == set(STAGES)
+    assert changed(data=DataSpec("other")) == set(DEFAULT.stages)
 
 
 @pytest.mark.parametrize(

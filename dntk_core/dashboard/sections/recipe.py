@@ -3,9 +3,8 @@
 import shlex
 from collections.abc import Sequence
 
-import streamlit as st
-
 from dntk_core.dashboard.page import Page
+from dntk_core.dashboard.snippets import copy_expander
 
 NAMES = {
     "effective_dimension": "dntk_core.spectrum",
