@@ -33,4 +33,5 @@ def python(key: str, calls: Sequence[str]) -> str:
 def copy_recipe(here: Page, *calls: str, command: str = "") -> None:
     """Offer the calls behind a page; without a `command` of its own, the Python is handed to the interpreter."""
     code = python(here.run.key, calls)
-    copy_expander("Both print the numbers behind this page's figures.", code, command or f"python -c {shlex.quote(code)}")
+    command = command or f"python -c {shlex.quote(code)}"
+    copy_expander("Both print the numbers behind the figures on this page.", code, command)
