@@ -22,7 +22,7 @@ SLIDERS = {
     "Spectra": "Truncation",
     "Containment": "Clusters",
     "Gap_coverage": "Clusters",
-    "Gradient_distillation": "Variance",
+    "Gradient_distillation": "Clusters",
     "Curves": "Ridge",
     "Grid_search": "Ridge",
     "Error_budget": "Ridge",

@@ -16,13 +16,14 @@ import torch.nn.functional as F
 
 from dntk_core import Compute, RunSpec, load_or_build
 from dntk_core.data import load_data
-from dntk_core.models import accuracy, batches, build_model, fit, train
+from dntk_core.models import build_model
 from dntk_core.progress import ignore
 from dntk_core.randomness import generator
 from dntk_core.spec import DistillSpec
 from dntk_core.stages import load_network, tensor
 from dntk_core.store import Workbench
 from dntk_core.terminal import Bar
+from dntk_core.training import accuracy, batches, fit, train
 from dntk_core.wmdd.judgement import judgement_table
 from dntk_core.wmdd.soft_labels import shares
 from dntk_core.wmdd.stages import build_distilled_stage, soft_objective
@@ -45,7 +46,7 @@ def distil(run, **settings) -> tuple[dict, float]:
 
 def passes(run, images: torch.Tensor, count: int) -> float:
     """Seconds of plain forward and backward passes of the batch: cross-entropy, gradients of all weights."""
-    network = load_network(SPEC, load_data(SPEC.data), run.artifacts["model"], CPU)
+    network = load_network(SPEC, load_data(SPEC.data), run.artifacts["model"], Compute("cpu"))
     labels = torch.zeros(len(images), dtype=torch.long)
     started = time.perf_counter()
     for _ in range(count):
@@ -90,7 +91,7 @@ def learnt(run) -> None:
         spec = replace(SPEC.model, seed=seed, epochs=epochs)
         objective = soft_objective(tensor(shares(contents["soft_labels"])), tensor(contents["weights"]))
         student = fit(
-            build_model(spec, data.channels, C),
+            build_model(spec, data.channels, data.class_names),
             tensor(data.normalise(contents["images"])),
             objective,
             spec,
@@ -98,7 +99,7 @@ def learnt(run) -> None:
             CPU,
         )
         images, labels = tensor(data.normalise(data.train_images[drawn])), torch.from_numpy(data.train_labels[drawn])
-        plain = train(build_model(spec, data.channels, C), images, labels, spec, ignore, CPU)
+        plain = train(build_model(spec, data.channels, data.class_names), images, labels, spec, ignore, CPU)
         for name, model in zip(found, (student, plain), strict=True):
             found[name].append(accuracy(model, *test))
     for name, scores in found.items():

@@ -4,7 +4,9 @@
 
 Kernels are synthetic, of the size of the paper's: m = 500 inputs, C = 10 classes, t = 3925 test inputs, with
 clustered features and truncation ranks as in the paper (31 to 41 at 5 %). Both sides of a ratio are measured
-alternately in this one run, and must give the same scores. Exits with 1 if a limit is missed.
+alternately in this one run, and must give the same scores. Limits are for quiet cores, so they are held against
+processor time, which other programs do not lengthen; with one BLAS thread it is what a quiet core's clock would show.
+The wall clock is printed beside it. Exits with 1 if a limit is missed.
 """
 
 import os
@@ -14,7 +16,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import sys
 from collections.abc import Callable
-from time import perf_counter
+from time import perf_counter, process_time
 
 import numpy as np
 
@@ -52,11 +54,11 @@ def synthetic_problem(C: int = 10, m: int = 500, t: int = 3925, k: int = 400, se
     return Problem(kernels_from_features(train, test), targets, logits, labels)
 
 
-def timed(call: Callable) -> tuple[float, object]:
-    """Return seconds and result of one call."""
-    start = perf_counter()
+def timed(call: Callable) -> tuple[tuple[float, float], object]:
+    """Return processor and wall clock seconds, and the result, of one call."""
+    start = process_time(), perf_counter()
     result = call()
-    return perf_counter() - start, result
+    return (process_time() - start[0], perf_counter() - start[1]), result
 
 
 def same(left: Scores, right: Scores) -> bool:
@@ -64,14 +66,15 @@ def same(left: Scores, right: Scores) -> bool:
     return (left.accuracy, left.fidelity) == (right.accuracy, right.fidelity) and np.isclose(left.mse, right.mse)
 
 
-def line(name: str, fast: list[float], slow: list[float], limit: float, ratio: float, equal: bool) -> bool:
+def line(name: str, fast: list, slow: list, limit: float, ratio: float, equal: bool) -> bool:
     """Print one measurement and say whether it keeps its limits."""
-    median, p95 = np.median(fast), np.percentile(fast, 95)
-    gained = np.median(slow) / median
+    median, wall = np.median(fast, axis=0) * 1e3
+    p95, wall95 = np.percentile(fast, 95, axis=0) * 1e3
+    gained = np.median(slow, axis=0)[0] * 1e3 / median
     passed = bool(p95 <= limit and gained >= ratio and equal)
     print(
-        f"{name:12} {median * 1e3:9.1f} {p95 * 1e3:9.1f} {limit * 1e3:9.0f} {gained:8.1f}x {ratio:5.0f}x"
-        f"   {'same' if equal else 'DIFFERENT'}   {'ok' if passed else 'MISSED'}",
+        f"{name:10} {median:8.1f} {p95:8.1f} {limit:8.0f}   {wall:8.1f} {wall95:8.1f}   {gained:6.1f}x {ratio:7.0f}x"
+        f"   {'same' if equal else 'DIFFERENT':9} {'ok' if passed else 'MISSED'}",
         flush=True,
     )
     return passed
@@ -117,11 +120,11 @@ def sliders(problem: Problem, live: Live) -> list[bool]:
     for start in place(), rank(1):
         start[0]()
     return [
-        slider("tau_v", 0.050, [place(tau_v=value) for value in np.linspace(0.5, 0.95, 25)]),
-        slider("tau_g", 0.050, [place(tau_g=value) for value in np.linspace(0.0, 1.0, 25)]),
-        slider("ridge", 0.050, [place(ridge=value) for value in np.geomspace(1e-8, 1.0, 25)]),
-        slider("rank", 0.050, [rank(r) for r in range(10, 500, 20)]),
-        slider("H", 0.150, [place(H=value) for value in range(2, 51, 2)]),
+        slider("tau_v", 50, [place(tau_v=value) for value in np.linspace(0.5, 0.95, 25)]),
+        slider("tau_g", 50, [place(tau_g=value) for value in np.linspace(0.0, 1.0, 25)]),
+        slider("ridge", 50, [place(ridge=value) for value in np.geomspace(1e-8, 1.0, 25)]),
+        slider("rank", 50, [rank(r) for r in range(10, 500, 20)]),
+        slider("H", 150, [place(H=value) for value in range(2, 51, 2)]),
     ]
 
 
@@ -167,12 +170,13 @@ def grid(problem: Problem, live: Live) -> bool:
         slow.append(long)
         cells = zip(found.accuracy.flat, found.fidelity.flat, found.mse.flat, strict=True)
         equal &= all(same(Scores(*cell), scores) for cell, scores in zip(cells, reference, strict=True))
-    return line("grid", fast, slow, 5.0, 8, equal)
+    return line("grid", fast, slow, 5000, 8, equal)
 
 
 if __name__ == "__main__":
     problem = synthetic_problem()
     live = Live(problem)
-    print("             median ms    p95 ms  limit ms  on its own  at least  scores")
+    print("           ---- processor, ms -----   ---- wall, ms ---   -- on its own --")
+    print("             median      p95    limit     median      p95    takes at least   scores")
     passed = [*sliders(problem, live), sizes(problem), grid(problem, live)]
     sys.exit(0 if all(passed) else 1)

@@ -1,11 +1,13 @@
-"""Datasets as tensors, and which of their images become kernel and test inputs."""
+"""A dataset as a run sees it, and which of their images become kernel and test inputs."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
 from dntk_core.errors import DNTKError
+from dntk_core.images import ImageArray, ImageFiles
 from dntk_core.randomness import generator
+from dntk_core.sources import SOURCES, scale
 from dntk_core.spec import DataSpec, InputSpec
 
 
@@ -13,19 +15,21 @@ from dntk_core.spec import DataSpec, InputSpec
 class Dataset:
     """Images in [0, 1] and labels, split for training and testing.
 
-    train_images: (n, channels, height, width) float32, train_labels: (n,) int64; test_* likewise
+    train_images: (n, channels, height, width) float32, decoded when indexed; train_labels: (n,) int64; test_* likewise
     mean, std: per channel, what the network's inputs are normalised with
     flip: whether a mirrored image still shows its class
+    skipped: files that are no images
     """
 
-    train_images: np.ndarray
+    train_images: np.ndarray | ImageArray | ImageFiles
     train_labels: np.ndarray
-    test_images: np.ndarray
+    test_images: np.ndarray | ImageArray | ImageFiles
     test_labels: np.ndarray
     class_names: tuple[str, ...]
     mean: tuple[float, ...]
     std: tuple[float, ...]
     flip: bool = False
+    skipped: tuple[str, ...] = ()
 
     @property
     def channels(self) -> int:
@@ -50,41 +54,37 @@ class Dataset:
 
 def load_data(spec: DataSpec) -> Dataset:
     """Load a dataset by name."""
-    if spec.name not in DATASETS:
-        raise DNTKError(f"unknown dataset {spec.name!r}; known: {', '.join(DATASETS)}")
-    return DATASETS[spec.name]()
-
-
-def load_digits() -> Dataset:
-    """scikit-learn's bundled 8×8 digits: 1,297 for training, 500 for testing, split once and for all."""
-    from sklearn.datasets import load_digits as bundled
-    from sklearn.model_selection import train_test_split
-
-    digits = bundled()
-    images = (digits.images / 16).astype(np.float32)[:, None]
-    labels = digits.target.astype(np.int64)
-    train, test = train_test_split(np.arange(len(labels)), test_size=500, stratify=labels, random_state=0)
-    mean, std = float(images[train].mean()), float(images[train].std())
-    names = tuple(str(name) for name in digits.target_names)
-    return Dataset(images[train], labels[train], images[test], labels[test], names, (mean,), (std,))
-
-
-DATASETS = {"digits": load_digits}
+    if spec.name not in SOURCES:
+        raise DNTKError(f"unknown dataset {spec.name!r}; known: {', '.join(SOURCES)}")
+    source = SOURCES[spec.name](spec)
+    train, test = source.train, source.test
+    mean, std = scale(spec, train.images)
+    return Dataset(
+        train.images,
+        train.labels,
+        test.images,
+        test.labels,
+        source.class_names,
+        mean,
+        std,
+        source.flip,
+        source.skipped,
+    )
 
 
 def choose_inputs(data: Dataset, spec: InputSpec) -> tuple[np.ndarray, np.ndarray]:
     """Draw indices: kernel inputs (m,) from the training images, balanced over classes, and test inputs (t,)."""
     return (
-        _balanced(data.train_labels, data.class_names, spec.kernel, generator(spec.seed, "kernel inputs"), "kernel"),
-        _balanced(data.test_labels, data.class_names, spec.test, generator(spec.seed, "test inputs"), "test"),
+        _balanced(data.train_images, data.train_labels, data.class_names, spec.kernel, spec.seed, "kernel"),
+        _balanced(data.test_images, data.test_labels, data.class_names, spec.test, spec.seed, "test"),
     )
 
 
 def check_distillable(data: Dataset, per_class: int) -> None:
     """Refuse what cannot be distilled: images outside [0, 1], empty classes, more per class than there are."""
     images = data.train_images
-    # A NaN fails both comparisons.
-    if not (images.min() >= 0 and images.max() <= 1):
+    # Other images are in range by construction. A NaN fails both comparisons.
+    if isinstance(images, np.ndarray) and not (images.min() >= 0 and images.max() <= 1):
         raise DNTKError(
             f"images must be finite numbers in [0, 1] to be distilled, got values from {images.min():.4g} to "
             f"{images.max():.4g}; scale them (8-bit images by 1/255)"
@@ -99,14 +99,29 @@ def check_distillable(data: Dataset, per_class: int) -> None:
             )
 
 
-def _balanced(labels, names, count: int, rng: np.random.Generator, what: str) -> np.ndarray:
+def _balanced(images, labels, names, count: int, seed: int, what: str) -> np.ndarray:
     """Take classes in turn until `count` inputs are drawn; small classes give all they have. Sorted by class."""
     if count > len(labels):
         raise DNTKError(f"{count:,} {what} inputs asked for, but the dataset has only {len(labels):,}; ask for fewer")
-    members = [rng.permutation(np.flatnonzero(labels == c)) for c in range(len(names))]
-    for name, of_class in zip(names, members, strict=True):
-        if not len(of_class):
+    rng = generator(seed, f"{what} inputs")
+    waiting = [list(rng.permutation(np.flatnonzero(labels == c))) for c in range(len(names))]
+    for name, of_class in zip(names, waiting, strict=True):
+        if not of_class:
             raise DNTKError(f"class {name!r} has no {what} inputs; add images of it or remove the class")
-    turn = np.concatenate([np.arange(len(of_class)) for of_class in members])
-    order = np.argsort(turn, kind="stable")[:count]
-    return np.concatenate(members)[np.sort(order)]
+    chosen: list[list[int]] = [[] for _ in names]
+    while sum(map(len, chosen)) < count and any(waiting):
+        for c in range(len(names)):
+            if sum(map(len, chosen)) < count and (i := _next_readable(images, waiting[c])) is not None:
+                chosen[c].append(i)
+    if sum(map(len, chosen)) < count:
+        raise DNTKError(f"only {sum(map(len, chosen)):,} of the {what} images can be read; ask for fewer inputs")
+    return np.concatenate([np.array(of_class, dtype=np.int64) for of_class in chosen])
+
+
+def _next_readable(images, waiting: list[int]) -> int | None:
+    """The next image of a class that decodes; broken files are passed over."""
+    while waiting:
+        i = int(waiting.pop(0))
+        if isinstance(images, np.ndarray) or images.readable(i):
+            return i
+    return None

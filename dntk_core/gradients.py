@@ -7,7 +7,7 @@ from torch import Tensor
 
 from dntk_core.compute import Compute
 from dntk_core.errors import DNTKError
-from dntk_core.layers import per_sample_gradients
+from dntk_core.layers import input_side, per_sample_gradients
 from dntk_core.network import Network, Tape, general_gradients, run
 from dntk_core.projection import PROJECTIONS
 from dntk_core.sketch import Structured
@@ -21,16 +21,17 @@ class WholeGradients:
         self.network, self.projection, self.k = network, projection, projection.k
 
     def begin(self, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        return inputs
+        """Do once per batch what does not depend on the logit."""
+        return input_sides(self.network, inputs)
 
     def project(
-        self, inputs: tuple[Tensor, ...], signals: tuple[Tensor | None, ...], rest: dict[str, Tensor]
+        self, sides: tuple[Tensor, ...], signals: tuple[Tensor | None, ...], rest: dict[str, Tensor]
     ) -> Tensor:
         """Project the gradients of one logit: (b, k)."""
         some = next(t for t in (*signals, *rest.values()) if t is not None)
         whole = some.new_zeros(len(some), self.network.P)
         blocks = dict(zip(self.network.sizes, whole.split(list(self.network.sizes.values()), dim=1), strict=True))
-        for name, gradient in _named_gradients(self.network, inputs, signals, rest):
+        for name, gradient in _named_gradients(self.network, sides, signals, rest):
             blocks[name].copy_(gradient)
         return self.projection(whole)
 
@@ -98,12 +99,18 @@ def stream(network: Network, through, x: Tensor, compute: Compute) -> Iterator[t
 def exact_kernels(network: Network, x: Tensor) -> Tensor:
     """Exact class kernels K^c = Φ^c Φ^cᵀ of one batch, summed parameter by parameter: (C, b, b), float64."""
     tape = run(network, x)
+    sides = input_sides(network, tape.inputs)
     kernels = torch.zeros(network.classes, len(x), len(x), dtype=torch.float64)
     for c, (cotangent, signals) in enumerate(_signals(network, tape, batched=False)):
         rest = general_gradients(network, x, cotangent) if network.rest else {}
-        for _, gradient in _named_gradients(network, tape.inputs, signals, rest):
+        for _, gradient in _named_gradients(network, sides, signals, rest):
             kernels[c] += (gradient @ gradient.T).double().cpu()
     return kernels
+
+
+def input_sides(network: Network, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+    """What every fast layer's gradients need of its input."""
+    return tuple(input_side(layer.module, x) for layer, x in zip(network.layers, inputs, strict=True))
 
 
 def bytes_per_input(network: Network, through) -> int:
@@ -139,18 +146,18 @@ def _signals(network: Network, tape: Tape, batched: bool) -> Iterator[tuple[Tens
 
 
 def _named_gradients(
-    network: Network, inputs: tuple[Tensor, ...], signals: tuple[Tensor | None, ...], rest: dict[str, Tensor]
+    network: Network, sides: tuple[Tensor, ...], signals: tuple[Tensor | None, ...], rest: dict[str, Tensor]
 ) -> Iterator[tuple[str, Tensor]]:
     """Every parameter's gradient of one logit, one at a time: (name, (b, p))."""
-    for layer, x, delta in zip(network.layers, inputs, signals, strict=True):
+    for layer, side, delta in zip(network.layers, sides, signals, strict=True):
         if delta is not None:
-            for attr, gradient in per_sample_gradients(layer.module, x, delta).items():
+            for attr, gradient in per_sample_gradients(layer.module, side, delta).items():
                 yield layer.parameters[attr], gradient
     yield from rest.items()
 
 
 def _name_nonfinite(network: Network, tape: Tape, signals, rest, c: int) -> None:
-    for name, gradient in _named_gradients(network, tape.inputs, signals, rest):
+    for name, gradient in _named_gradients(network, input_sides(network, tape.inputs), signals, rest):
         if not torch.isfinite(gradient).all():
             raise DNTKError(
                 f"the gradient of logit {c} with respect to {name!r} is not finite; "

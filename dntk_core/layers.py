@@ -41,6 +41,9 @@ class Conv2dRule:
 
     def patches(self, module: nn.Conv2d, x: Tensor) -> Tensor:
         """Input side a, (b, g, i, T)."""
+        if module.kernel_size == module.stride == (1, 1) and module.padding == (0, 0):
+            # A pixel is its own patch: nothing to copy.
+            return x.reshape(len(x), module.groups, x.shape[1] // module.groups, -1)
         unfolded = F.unfold(x, module.kernel_size, module.dilation, module.padding, module.stride)
         return unfolded.reshape(len(x), module.groups, -1, unfolded.shape[-1])
 
@@ -119,21 +122,27 @@ NORM_RULES = {
 RULES = MATRIX_RULES | NORM_RULES | {nn.Embedding: EmbeddingRule()}
 
 
-def per_sample_gradients(module: nn.Module, x: Tensor, delta: Tensor) -> dict[str, Tensor]:
+def input_side(module: nn.Module, x: Tensor) -> Tensor:
+    """What a layer's gradients need of its input, the same for all logits: patches, x̂ or tokens."""
+    rule = RULES[type(module)]
+    if type(module) in MATRIX_RULES:
+        return rule.patches(module, x)
+    return rule.normalised(module, x) if type(module) in NORM_RULES else x
+
+
+def per_sample_gradients(module: nn.Module, side: Tensor, delta: Tensor) -> dict[str, Tensor]:
     """Form ∂f/∂parameter of each input, flattened in the parameter's own order.
 
-    x: what went into the module, delta: ∂f/∂(its output); returns attribute name → (b, p).
+    side: the input side of what went into the module, delta: ∂f/∂(its output); returns attribute name → (b, p).
     """
     rule = RULES[type(module)]
     if type(module) in MATRIX_RULES:
         signal = rule.signal(module, delta)
-        weight = signal @ rule.patches(module, x).transpose(-1, -2)
-        bias = signal.sum(-1)
+        weight, bias = signal @ side.transpose(-1, -2), signal.sum(-1)
     elif type(module) in NORM_RULES:
-        weight = rule.summed(module, delta * rule.normalised(module, x))
-        bias = rule.summed(module, delta)
+        weight, bias = rule.summed(module, delta * side), rule.summed(module, delta)
     else:
-        weight, bias = _embedding_rows(module, x, delta), None
+        weight, bias = _embedding_rows(module, side, delta), None
     gradients = {"weight": weight, "bias": bias}
     return {name: gradients[name].flatten(1) for name in trainable(module)}
 

@@ -1,120 +1,186 @@
-"""Networks by name, and how the embedded one is trained."""
+"""Networks by name: our own, torchvision's, timm's, or a user's factory; heads are cut to the data's classes."""
 
-from collections.abc import Callable
+import importlib
+from pathlib import Path
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
+from dntk_core.checkpoints import load_weights, read_state
 from dntk_core.errors import DNTKError
-from dntk_core.progress import Progress, Report
+from dntk_core.small_resnet import SmallResNet
 from dntk_core.spec import ModelSpec
+from dntk_core.wordnet import IMAGENET_INDEX
 
-BATCH = 64
-Objective = Callable[[Tensor, Tensor], Tensor]
+OWN = {"small_resnet": SmallResNet}
 
 
-class ResidualBlock(nn.Module):
-    """relu(x + bn(conv(relu(bn(conv(x)))))), with a 1×1 shortcut where the shape changes."""
+class RGB(nn.Module):
+    """Feed grey images to a network that takes colour."""
 
-    def __init__(self, inputs: int, outputs: int, stride: int):
+    def __init__(self, network: nn.Module):
         super().__init__()
-        self.conv1 = nn.Conv2d(inputs, outputs, 3, stride, padding=1, bias=False)
-        self.bn1 = nn.BatchNorm2d(outputs)
-        self.conv2 = nn.Conv2d(outputs, outputs, 3, padding=1, bias=False)
-        self.bn2 = nn.BatchNorm2d(outputs)
-        self.shortcut = nn.Identity()
-        if stride != 1 or inputs != outputs:
-            self.shortcut = nn.Sequential(nn.Conv2d(inputs, outputs, 1, stride, bias=False), nn.BatchNorm2d(outputs))
+        self.network = network
 
     def forward(self, x: Tensor) -> Tensor:
-        y = self.bn2(self.conv2(F.relu(self.bn1(self.conv1(x)))))
-        return F.relu(y + self.shortcut(x))
+        return self.network(x.expand(-1, 3, -1, -1))
 
 
-class SmallResNet(nn.Module):
-    """A residual network for images of 8 to 32 pixels: one stem, three blocks, a linear head."""
+def build_model(spec: ModelSpec, channels: int, class_names: tuple[str, ...], own_code: bool = False) -> nn.Module:
+    """Make the network with weights drawn from its seed, downloaded, or read from a file.
 
-    def __init__(self, channels: int, classes: int, width: int = 32):
-        super().__init__()
-        self.stem = nn.Sequential(
-            nn.Conv2d(channels, width, 3, padding=1, bias=False), nn.BatchNorm2d(width), nn.ReLU()
-        )
-        self.blocks = nn.Sequential(
-            ResidualBlock(width, width, stride=1),
-            ResidualBlock(width, 2 * width, stride=2),
-            ResidualBlock(2 * width, 2 * width, stride=1),
-        )
-        self.head = nn.Linear(2 * width, classes)
-
-    def forward(self, x: Tensor) -> Tensor:
-        return self.head(self.blocks(self.stem(x)).mean((2, 3)))
-
-
-MODELS = {"small_resnet": SmallResNet}
-
-
-def build_model(spec: ModelSpec, channels: int, classes: int) -> nn.Module:
-    """Make the network with weights drawn from its seed."""
-    if spec.name not in MODELS:
-        raise DNTKError(f"unknown model {spec.name!r}; known: {', '.join(MODELS)}")
+    own_code: whether a name `package.module:factory` may import and call the user's own code
+    """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(spec.seed)
-        return MODELS[spec.name](channels, classes)
+        network = _make(spec, channels, class_names, own_code)
+    if channels == 1 and spec.name not in OWN and ":" not in spec.name.removeprefix("timm:"):
+        return RGB(network)
+    return network
 
 
-def train(
-    model: nn.Module, images: Tensor, labels: Tensor, spec: ModelSpec, report: Report, device: torch.device
-) -> nn.Module:
-    """Fit by cross-entropy."""
-    labels = labels.to(device)
-    return fit(model, images, lambda logits, chosen: F.cross_entropy(logits, labels[chosen]), spec, report, device)
+def weight_transforms(spec: ModelSpec):
+    """What torchvision's published weights want done to images (crop_size, resize_size, mean, std), or None."""
+    if not is_published(spec) or spec.name.startswith("timm:"):
+        return None
+    return _published(spec).transforms()
 
 
-def fit(
-    model: nn.Module, images: Tensor, objective: Objective, spec: ModelSpec, report: Report, device: torch.device
-) -> nn.Module:
-    """Minimise by SGD with Nesterov momentum, one-cycle rate, shifts by up to one pixel; deterministic.
-
-    objective: (logits (b, C), indices (b,) of the batch's images) -> loss
-    """
-    rng = torch.Generator().manual_seed(spec.seed)
-    images = images.to(device)
-    model.to(device).train()
-    steps = spec.epochs * batches(len(images))
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.02, momentum=0.9, nesterov=True, weight_decay=5e-4)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=0.2, total_steps=max(steps, 1))
-    for epoch in range(spec.epochs):
-        total = 0.0
-        for chosen in torch.randperm(len(images), generator=rng).split(BATCH):
-            x = _shift(images[chosen], rng)
-            loss = objective(model(x), chosen)
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-            schedule.step()
-            total += loss.item() * len(chosen)
-        report(Progress("model", epoch + 1, spec.epochs, f"loss {total / len(images):.4f}"))
-    return model.eval()
+def is_published(spec: ModelSpec) -> bool:
+    """Whether the weights are an enum's name rather than a file."""
+    return bool(spec.weights) and "." not in spec.weights and "/" not in spec.weights
 
 
-def batches(n: int) -> int:
-    """How many batches an epoch over n images has."""
-    return -(-n // BATCH)
-
-
-def _shift(x: Tensor, rng: torch.Generator) -> Tensor:
-    """Roll the whole batch by −1, 0 or 1 pixel along each axis."""
-    dy, dx = torch.randint(-1, 2, (2,), generator=rng).tolist()
-    return torch.roll(x, (dy, dx), dims=(2, 3))
-
-
-@torch.no_grad()
-def accuracy(model: nn.Module, images: Tensor, labels: Tensor, batch: int = 256) -> float:
-    """Share of inputs whose largest logit is the label's."""
-    device = next(model.parameters()).device
-    right = sum(
-        int((model(x.to(device)).argmax(1).cpu() == y).sum())
-        for x, y in zip(images.split(batch), labels.split(batch), strict=True)
+def restrict_head(network: nn.Module, rows: list[int]) -> None:
+    """Keep only these outputs of the last linear layer, in this order; nothing is trained."""
+    name, head = next(
+        ((n, part) for n, part in reversed(list(network.named_modules())) if isinstance(part, nn.Linear)), (None, None)
     )
-    return right / len(labels)
+    if head is None or max(rows) >= head.out_features:
+        raise DNTKError(f"the network has no linear head with more than {max(rows)} outputs to take the classes from")
+    kept = nn.Linear(head.in_features, len(rows), bias=head.bias is not None)
+    kept.weight.data = head.weight.data[rows].clone()
+    if head.bias is not None:
+        kept.bias.data = head.bias.data[rows].clone()
+    parent, _, attribute = name.rpartition(".")
+    setattr(network.get_submodule(parent), attribute, kept)
+
+
+def _make(spec: ModelSpec, channels: int, class_names: tuple[str, ...], own_code: bool) -> nn.Module:
+    C = len(class_names)
+    if spec.name in OWN:
+        network = OWN[spec.name](channels, C)
+        if spec.weights:
+            load_weights(network, Path(spec.weights))
+        return network
+    if not spec.weights:
+        return _construct(spec, C, own_code)
+    if is_published(spec):
+        network = _download(spec)
+        outputs = _outputs(network)
+    else:
+        outputs = C if spec.classes == "" and not _known_wordnet(class_names) else _file_outputs(spec, C)
+        network = _construct(spec, outputs, own_code)
+        load_weights(network, Path(spec.weights))
+    if outputs != C or spec.classes:
+        restrict_head(network, _rows(spec, class_names, outputs))
+    return network
+
+
+def _construct(spec: ModelSpec, outputs: int, own_code: bool) -> nn.Module:
+    name = spec.name
+    if name.startswith("timm:"):
+        return _timm().create_model(name.removeprefix("timm:"), num_classes=outputs)
+    if ":" in name:
+        return _own(name, outputs, own_code)
+    import torchvision.models
+
+    if name not in torchvision.models.list_models(module=torchvision.models):
+        raise DNTKError(
+            f"unknown model {name!r}; known: {', '.join(OWN)}, torchvision's classifiers (resnet18, mobilenet_v2, …), "
+            "timm:<name>"
+        )
+    # Without this, some constructors fetch backbone weights or warn about their initialisation.
+    extra = {"init_weights": True} if name in ("googlenet", "inception_v3") else {}
+    return torchvision.models.get_model(name, weights=None, num_classes=outputs, **extra)
+
+
+def _published(spec: ModelSpec):
+    import torchvision.models
+
+    try:
+        enum = torchvision.models.get_model_weights(spec.name)
+        return enum.DEFAULT if spec.weights == "DEFAULT" else enum[spec.weights]
+    except (ValueError, KeyError):
+        raise DNTKError(
+            f"torchvision publishes no weights {spec.weights!r} for {spec.name!r}; give a file or DEFAULT"
+        ) from None
+
+
+def _download(spec: ModelSpec) -> nn.Module:
+    import torchvision.models
+
+    try:
+        if spec.name.startswith("timm:"):
+            return _timm().create_model(spec.name.removeprefix("timm:"), pretrained=True)
+        return torchvision.models.get_model(spec.name, weights=_published(spec))
+    except (OSError, RuntimeError) as error:
+        raise DNTKError(f"the weights {spec.weights} of {spec.name} could not be downloaded: {error}") from None
+
+
+def _timm():
+    try:
+        return importlib.import_module("timm")
+    except ImportError:
+        raise DNTKError("timm is not installed; `pip install timm`, or name a torchvision model") from None
+
+
+def _own(name: str, outputs: int, own_code: bool) -> nn.Module:
+    if not own_code:
+        raise DNTKError(f"{name!r} would run your own code; that is allowed on the command line only")
+    module, _, factory = name.partition(":")
+    try:
+        network = getattr(importlib.import_module(module), factory)(outputs)
+    except (ImportError, AttributeError, TypeError) as error:
+        raise DNTKError(
+            f"{name!r} must name a function of the number of classes that returns a network: {error}"
+        ) from None
+    if not isinstance(network, nn.Module):
+        raise DNTKError(f"{name!r} returned a {type(network).__name__}, not a torch.nn.Module")
+    return network
+
+
+def _rows(spec: ModelSpec, class_names: tuple[str, ...], outputs: int) -> list[int]:
+    """Which outputs of a larger head belong to the data's classes: as given, or by WordNet id."""
+    if spec.classes:
+        try:
+            rows = [int(part) for part in spec.classes.split(",")]
+        except ValueError:
+            rows = []
+        if len(rows) != len(class_names) or min(rows) < 0 or len(set(rows)) != len(rows):
+            raise DNTKError(
+                f"classes must be {len(class_names)} different output numbers separated by commas, one per class in "
+                f"alphabetical order, got {spec.classes!r}"
+            )
+        return rows
+    if outputs == 1000 and _known_wordnet(class_names):
+        return [IMAGENET_INDEX[name] for name in class_names]
+    raise DNTKError(
+        f"the head has {outputs} outputs, the data {len(class_names)} classes ({', '.join(class_names[:3])} …); "
+        "say which outputs are meant with classes (--classes 0,217,…)"
+    )
+
+
+def _known_wordnet(class_names: tuple[str, ...]) -> bool:
+    return all(name in IMAGENET_INDEX for name in class_names)
+
+
+def _file_outputs(spec: ModelSpec, C: int) -> int:
+    """Number of outputs of the weights in a file: the rows of its last matrix."""
+    matrices = [value for value in read_state(Path(spec.weights)).values() if value.ndim == 2]
+    return len(matrices[-1]) if matrices else C
+
+
+def _outputs(network: nn.Module) -> int:
+    linear = [part for part in network.modules() if isinstance(part, nn.Linear)]
+    return linear[-1].out_features if linear else 0

@@ -9,7 +9,7 @@ from torch.autograd.graph import GradientEdge, get_gradient_edge
 from torch.func import functional_call, grad, vmap
 
 from dntk_core.errors import DNTKError
-from dntk_core.layers import RULES, per_sample_gradients, trainable
+from dntk_core.layers import RULES, input_side, per_sample_gradients, trainable
 
 # The probe compares two float32 back-propagations that sum in different orders.
 AGREEMENT = 1e-3
@@ -197,7 +197,7 @@ def _agreeing(network: Network, x: Tensor, cotangent: Tensor, exact: list[dict])
     tape = run(network, x)
     agreeing = []
     for layer, a, delta in zip(network.layers, tape.inputs, tape.signals(cotangent, keep=False), strict=True):
-        ours = {} if delta is None else per_sample_gradients(layer.module, a, delta)
+        ours = {} if delta is None else per_sample_gradients(layer.module, input_side(layer.module, a), delta)
         if _same({layer.parameters[attr]: g for attr, g in ours.items()}, exact):
             agreeing.append(layer)
     return tuple(agreeing)

@@ -8,8 +8,11 @@ import numpy as np
 
 from dntk_core.compute import Compute
 from dntk_core.errors import DNTKError
+from dntk_core.images import ImageArray, as_images
 from dntk_core.index import Index, RunInfo
 from dntk_core.kernels import Kernels
+from dntk_core.memory import forget_peak, peak_bytes
+from dntk_core.pinning import pin
 from dntk_core.progress import Report, ignore
 from dntk_core.readout import Problem
 from dntk_core.spec import RunSpec
@@ -59,9 +62,9 @@ class Run:
         return Problem(self.kernels, self.targets, self.test_logits, self.test_labels)
 
     @property
-    def images(self) -> np.ndarray:
-        """Kernel inputs as images in [0, 1], (m, channels, height, width)."""
-        return self.artifacts["inputs"]["images"]
+    def images(self) -> np.ndarray | ImageArray:
+        """Kernel inputs as images in [0, 1] when indexed, (m, channels, height, width)."""
+        return as_images(self.artifacts["inputs"]["images"])
 
     @property
     def features(self) -> np.ndarray:
@@ -120,7 +123,7 @@ def load_or_build(
 
     report: called with a Progress at every step; may raise Cancelled, and the next call goes on from there
     """
-    store, compute = store or Store(), compute or Compute()
+    store, compute, spec = store or Store(), compute or Compute(), pin(spec)
     if (run := _cached(spec, store)) is not None:
         return run
     # Loading torch takes seconds; a cached run does without.
@@ -128,12 +131,12 @@ def load_or_build(
     from dntk_core.wmdd import stages as distilling
     from dntk_core.wmdd.comparison import build_selections_stage
 
-    stages.check(spec)
+    stages.check(spec, compute)
     Index(store).begin(spec)
     made: dict[str, Artifact] = {}
     network = spec.network_stage
     build = {
-        "model": lambda bench: stages.build_model_stage(spec, compute, report),
+        "model": lambda bench: stages.build_model_stage(spec, compute, report, bench),
         "choices": lambda bench: distilling.build_choices_stage(spec, made["model"], compute, report, bench),
         "distilled": lambda bench: distilling.build_distilled_stage(
             spec, made["model"], made["choices"], compute, report, bench
@@ -151,6 +154,23 @@ def load_or_build(
     for stage in spec.stages:
         made[stage] = store.load_or_build(stage, spec.stage_key(stage), spec.to_json(), _timed(build[stage]))
     return Run(spec, made)
+
+
+def train_network(
+    spec: RunSpec, report: Report = ignore, compute: Compute | None = None, store: Store | None = None
+) -> Artifact:
+    """Return the network of a spec alone: its weights (weights.safetensors) and test accuracy, trained if need be."""
+    from dntk_core import stages
+
+    store, compute, spec = store or Store(), compute or Compute(), pin(spec)
+    stages.check(spec, compute)
+    Index(store).begin(spec)
+    return store.load_or_build(
+        "model",
+        spec.stage_key("model"),
+        spec.to_json(),
+        _timed(lambda bench: stages.build_model_stage(spec, compute, report, bench)),
+    )
 
 
 def open_run(key: str, store: Store | None = None) -> Run:
@@ -199,7 +219,8 @@ def _cached(spec: RunSpec, store: Store) -> Run | None:
 def _timed(build):
     def timed(bench):
         started = time.perf_counter()
+        forget_peak()
         contents, note = build(bench)
-        return contents, note | {"seconds": time.perf_counter() - started}
+        return contents, note | {"seconds": time.perf_counter() - started, "peak_bytes": peak_bytes()}
 
     return timed

@@ -92,7 +92,7 @@ def ridge_factor(gram: np.ndarray, lam: float) -> np.ndarray:
         raise DNTKError(f"A K Aᵀ + λI is singular to working precision at λ = {lam:.3g}; raise the ridge") from None
 
 
-def prefix_solutions(factor: np.ndarray, targets: np.ndarray, sizes: Sequence[int]) -> np.ndarray:
+def prefix_coefficients(factor: np.ndarray, targets: np.ndarray, sizes: Sequence[int]) -> np.ndarray:
     """Solve the leading s_i × s_i systems for all sizes from one factor: β_i = L_iᵀ⁻¹ L_i⁻¹ b_i.
 
     L_i, b_i are the first s_i rows; as L_i⁻¹ b_i is nested, forward substitution is done once.
@@ -107,18 +107,18 @@ def prefix_solutions(factor: np.ndarray, targets: np.ndarray, sizes: Sequence[in
     return beta
 
 
-def coefficients(compressed: Compressed, lam: float, sizes: Sequence[int]) -> np.ndarray:
+def coefficients(compressed: Compressed, lam: float, sizes: Sequence[int] | None = None) -> np.ndarray:
     """Solve for the weights of the original inputs, α^c = Aᵀ (A K^c Aᵀ + λI)⁻¹ A y_c: (C, m, q).
 
-    A are the first s rows for each s in sizes (q,); one factorisation serves them all.
+    A are the first s rows for each s in sizes (q,), by default all rows (q = 1); one factorisation serves them all.
     """
-    return compressed.matrix.T @ prefix_solutions(ridge_factor(compressed.gram, lam), compressed.targets, sizes)
+    sizes = [len(compressed.matrix)] if sizes is None else sizes
+    return compressed.matrix.T @ prefix_coefficients(ridge_factor(compressed.gram, lam), compressed.targets, sizes)
 
 
 def predict(kernels: Kernels, targets: np.ndarray, mixing: Mixing | None, ridge: float) -> np.ndarray:
     """Predict the test logits from distilled gradients, f^c = K*^c α^c: (t, C)."""
-    compressed = compress(kernels, targets, mixing)
-    alpha = coefficients(compressed, absolute_ridge(kernels, ridge), [len(compressed.matrix)])
+    alpha = coefficients(compress(kernels, targets, mixing), absolute_ridge(kernels, ridge))
     return (kernels.cross @ alpha)[..., 0].T
 
 
@@ -162,5 +162,5 @@ def evaluate(problem: Problem, mixing: Mixing | None, ridge: float) -> Scores:
 
 def evaluate_compressed(problem: Problem, compressed: Compressed, ridge: float) -> Scores:
     """Fit and judge a readout whose compression is at hand."""
-    alpha = coefficients(compressed, absolute_ridge(problem.kernels, ridge), [len(compressed.matrix)])
+    alpha = coefficients(compressed, absolute_ridge(problem.kernels, ridge))
     return Scores(*(float(value[0]) for value in score_coefficients(problem, alpha)))

@@ -15,7 +15,7 @@ import math
 import torch
 from torch import Tensor
 
-from dntk_core.layers import MATRIX_RULES, per_sample_gradients
+from dntk_core.layers import MATRIX_RULES, input_side, per_sample_gradients
 from dntk_core.network import Layer, Network
 from dntk_core.randomness import generator, signs
 
@@ -63,10 +63,10 @@ class Direct:
         self.folds = {attr: Fold(seed, name, sizes[attr].numel(), k, device) for attr, name in layer.parameters.items()}
 
     def begin(self, x: Tensor) -> Tensor:
-        return x
+        return input_side(self.layer.module, x)
 
-    def add(self, out: Tensor, spectrum: Tensor, x: Tensor, delta: Tensor) -> None:
-        for attr, gradient in per_sample_gradients(self.layer.module, x, delta).items():
+    def add(self, out: Tensor, spectrum: Tensor, side: Tensor, delta: Tensor) -> None:
+        for attr, gradient in per_sample_gradients(self.layer.module, side, delta).items():
             self.folds[attr].add(out, gradient)
 
 

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from math import inf
 
 from dntk_core.errors import DNTKError
@@ -25,20 +25,48 @@ WEIGHTS = ("free", "uniform")
 STARTS = ("medoids", "noise")
 
 
+# Files are named by the server's owner, fingerprints follow from them: the web page offers neither.
+FILE, FINGERPRINT = {"kind": "file"}, {"kind": "fingerprint"}
+
+
 @dataclass(frozen=True)
 class DataSpec:
-    """Which images: a dataset's name."""
+    """Which images: a dataset's name, and how they are brought to size and scale.
+
+    path: of the files, where the dataset has any; fingerprint: of their content, filled in by `pin`
+    size, resize: the shorter side is resized to `resize`, the middle size × size is taken; 0 = as usual for the network
+    mean, std: numbers per channel separated by commas; empty = as usual
+    """
 
     name: str = "digits"
+    path: str = field(default="", metadata=FILE)
+    size: int = 0
+    resize: int = 0
+    mean: str = ""
+    std: str = ""
+    fingerprint: str = field(default="", metadata=FINGERPRINT)
 
 
 @dataclass(frozen=True)
 class ModelSpec:
-    """Which network, and how it is trained on the data."""
+    """Which network, and where its weights come from: a file, published ones, or training on the data.
+
+    weights: a file, or the name of published weights (DEFAULT, IMAGENET1K_V1 …); empty = train for `epochs`
+    fingerprint: of the weights file, filled in by `pin`
+    classes: numbers of the outputs that belong to the data's classes, separated by commas; empty = all, or by name
+    """
 
     name: str = "small_resnet"
+    weights: str = field(default="", metadata=FILE)
+    fingerprint: str = field(default="", metadata=FINGERPRINT)
+    classes: str = ""
     epochs: int = 12
     seed: int = 0
+
+    @property
+    def untrained(self) -> "ModelSpec":
+        """The same architecture with weights drawn from its seed, its head made for the data's classes."""
+        return replace(self, weights="", fingerprint="", classes="")
 
 
 @dataclass(frozen=True)
@@ -100,6 +128,8 @@ class RunSpec:
     def __post_init__(self):
         _require_one_of("outputs", self.outputs, OUTPUTS)
         _require(self.model.epochs >= 0, f"epochs must be at least 0, got {self.model.epochs}")
+        _require(self.data.size >= 0 and self.data.resize >= 0, "size and resize must be at least 0")
+        _require(self.data.resize == 0 or self.data.resize >= self.data.size, "resize must be at least size")
         _require(self.inputs.kernel >= 1, f"kernel inputs must be at least 1, got {self.inputs.kernel}")
         _require(self.inputs.test >= 1, f"test inputs must be at least 1, got {self.inputs.test}")
         _require(self.projection.k >= 1, f"k must be at least 1, got {self.projection.k}")
@@ -151,7 +181,7 @@ class RunSpec:
 
     def _depends_on(self, stage: str) -> dict:
         if stage == "model":
-            return {"data": asdict(self.data), "model": asdict(self.model)}
+            return {"data": self._data(), "model": self._model()}
         if stage == "choices":
             chosen = {"per_class": self.distill.per_class, "seed": self.distill.seed}
             gradients = {"projection": asdict(self.projection), "outputs": self.outputs}
@@ -162,11 +192,12 @@ class RunSpec:
             settings = {name: value for name, value in asdict(self.distill).items() if name != "base"}
             return {"model": self.stage_key("model"), "distill": settings}
         if stage == "student":
-            return {"model": self.stage_key("model"), "distilled": self.stage_key("distilled")}
+            keys = {name: self.stage_key(name) for name in ("model", "distilled")}
+            return {**keys, "epochs": self.model.epochs}
         if stage == "inputs" and self.distilled:
             return {"distilled": self.stage_key("distilled"), "test": self.inputs.test, "seed": self.inputs.seed}
         if stage == "inputs":
-            return {"data": asdict(self.data), "inputs": asdict(self.inputs)}
+            return {"data": self._data(), "inputs": asdict(self.inputs)}
         if stage == "selections":
             return {"features": self.stage_key("features"), "inputs": asdict(self.inputs)}
         if stage == "features":
@@ -177,6 +208,15 @@ class RunSpec:
                 "outputs": self.outputs,
             }
         return {"features": self.stage_key("features")}
+
+    def _data(self) -> dict:
+        """The data by its content where that is known: files may lie anywhere."""
+        return _without(asdict(self.data), "path" if self.data.fingerprint else "")
+
+    def _model(self) -> dict:
+        """The network; one with given weights is not trained, one with pinned weights may lie anywhere."""
+        model = _without(asdict(self.model), "epochs" if self.model.weights else "")
+        return _without(model, "weights" if self.model.fingerprint else "")
 
     @property
     def summary(self) -> str:
@@ -199,6 +239,10 @@ class RunSpec:
         except (json.JSONDecodeError, RecursionError) as error:
             raise DNTKError(f"a run spec must be JSON: {error}") from None
         return _read(cls, value, "spec")
+
+
+def _without(parts: dict, name: str) -> dict:
+    return {key: value for key, value in parts.items() if key != name}
 
 
 def _canonical(value) -> str:

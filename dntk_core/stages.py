@@ -13,31 +13,36 @@ from dntk_core.compute import Compute
 from dntk_core.data import Dataset, check_distillable, choose_inputs, load_data
 from dntk_core.errors import DNTKError
 from dntk_core.gradients import exact_kernels, projected_dimension, projector, resolve_device, stream
+from dntk_core.images import as_images, in_batches, stored
 from dntk_core.johnson_lindenstrauss import expected_error, relative_error
 from dntk_core.kernels import kernels_from_features
-from dntk_core.models import accuracy, build_model, train
+from dntk_core.models import build_model
 from dntk_core.network import Network, prepare
 from dntk_core.progress import Progress, Report, Steps
 from dntk_core.spec import RunSpec
 from dntk_core.store import Artifact, Workbench
+from dntk_core.training import Seen, accuracy, train
 
 # Inputs per shard: what a killed run loses at most, whatever the batch.
 SHARD = 50
 # Inputs on which the projection's error is measured against the exact kernel.
 PROBE = 24
+# With this many training images, some are held out to tell the best epoch.
+ENOUGH = 5000
 # Features beyond this size are refused.
 LARGEST_FEATURES = 64 * 2**30
 
 Contents = tuple[dict, dict]
 
 
-def check(spec: RunSpec) -> None:
+def check(spec: RunSpec, compute: Compute) -> None:
     """Refuse what cannot succeed before anything is computed or written."""
+    resolve_device(compute.device)
     data = load_data(spec.data)
     choose_inputs(data, spec.inputs)
     if spec.distilled:
         check_distillable(data, spec.distill.per_class)
-    model = build_model(spec.model, data.channels, len(data.class_names))
+    model = build_model(spec.model, data.channels, data.class_names, compute.own_code)
     P = sum(p.numel() for p in model.parameters() if p.requires_grad)
     k = projected_dimension(spec.projection, P)
     size = 4 * len(data.class_names) * (spec.inputs.kernel + spec.inputs.test) * k
@@ -48,14 +53,18 @@ def check(spec: RunSpec) -> None:
         )
 
 
-def build_model_stage(spec: RunSpec, compute: Compute, report: Report) -> Contents:
-    """Train the network: its weights as safetensors, its accuracy in the note."""
-    data = load_data(spec.data)
-    model = build_model(spec.model, data.channels, len(data.class_names))
-    images, labels = tensor(data.normalise(data.train_images)), torch.from_numpy(data.train_labels)
-    model = train(model, images, labels, spec.model, report, resolve_device(compute.device)).cpu()
-    test = accuracy(model, tensor(data.normalise(data.test_images)), torch.from_numpy(data.test_labels))
-    return {"weights.safetensors": save_tensors(model.state_dict())}, {"test_accuracy": test}
+def build_model_stage(spec: RunSpec, compute: Compute, report: Report, bench: Workbench) -> Contents:
+    """Train the network, or take its weights as they are: safetensors, and its accuracy in the note."""
+    data, device = load_data(spec.data), resolve_device(compute.device)
+    model = build_model(spec.model, data.channels, data.class_names, compute.own_code)
+    if not spec.model.weights:
+        learnt, held_out = _held_out(len(data.train_labels))
+        images, labels = Seen(data, data.train_images, learnt), torch.from_numpy(data.train_labels[learnt])
+        judge = _judge(data, held_out) if len(held_out) else None
+        model = train(model, images, labels, spec.model, report, device, bench, judge, data.flip)
+    steps = Steps(report, "test accuracy", 0, len(data.test_labels))
+    test = accuracy(model.to(device).eval(), Seen(data, data.test_images), torch.from_numpy(data.test_labels), steps)
+    return {"weights.safetensors": save_tensors(model.cpu().state_dict())}, {"test_accuracy": test}
 
 
 def build_inputs_stage(spec: RunSpec, distilled: Artifact | None, report: Report) -> Contents:
@@ -67,10 +76,11 @@ def build_inputs_stage(spec: RunSpec, distilled: Artifact | None, report: Report
         "test_index": test,
         "train_labels": data.train_labels[kernel] if distilled is None else np.array(distilled["labels"]),
         "test_labels": data.test_labels[test],
-        "images": data.train_images[kernel] if distilled is None else np.array(distilled["images"]),
+        "images": stored(data.train_images, kernel) if distilled is None else np.array(distilled["images"]),
     }
     report(Progress("inputs", 1, 1))
-    return contents, {"class_names": list(data.class_names), "n": len(data.train_labels)}
+    note = {"class_names": list(data.class_names), "n": len(data.train_labels), "skipped": list(data.skipped)}
+    return contents, note
 
 
 def build_features_stage(
@@ -79,10 +89,10 @@ def build_features_stage(
     """Project the gradients of all inputs, shard by shard: features (C, m, k), test_features (C, t, k), outputs."""
     data = load_data(spec.data)
     device = resolve_device(compute.device)
-    network = load_network(spec, data, model, device)
-    x = tensor(data.normalise(inputs["images"]))
-    x_test = tensor(data.normalise(data.test_images[inputs["test_index"]]))
-    network = prepare(network, x.to(device), spec.outputs)
+    x = Seen(data, as_images(inputs["images"]))
+    x_test = Seen(data, data.test_images, inputs["test_index"])
+    probe = x[:: max(1, len(x) // PROBE)][:PROBE].to(device)
+    network = prepare(load_network(spec, data, model, compute), probe, spec.outputs)
     through = projector(network, spec.projection, device)
 
     total = len(x) + len(x_test)
@@ -99,8 +109,8 @@ def build_features_stage(
         "k": through.k,
         "fast_parameters": network.P - sum(network.sizes[name] for name in network.rest),
         "general_path": list(network.rest),
-        "forward_flops": forward_flops(network, x[:1].to(device)),
-        "projection_error": measure_error(network, through, x[:: max(1, len(x) // PROBE)][:PROBE].to(device)),
+        "forward_flops": forward_flops(network, probe[:1]),
+        "projection_error": measure_error(network, through, probe),
         "gradient_seconds": train.seconds + test.seconds,
     }
     return contents, note
@@ -116,12 +126,12 @@ class Projected:
 
 
 def project_images(
-    network: Network, through, x: torch.Tensor, compute: Compute, bench: Workbench, name: str, steps: Steps
+    network: Network, through, x: Seen, compute: Compute, bench: Workbench, name: str, steps: Steps
 ) -> Projected:
-    """Project the gradients of normalised images, shard by shard under `name`."""
+    """Project the gradients of images, shard by shard under `name`; the next shard is decoded meanwhile."""
     shards = []
-    for start in range(0, len(x), SHARD):
-        part = x[start : start + SHARD]
+    for part in in_batches(x, np.arange(len(x)), SHARD):
+        start = len(shards) * SHARD
         shards.append(bench.shard(f"{name}-{start}", lambda part=part: _project(network, through, part, compute)))
         steps(start + len(part))
     return Projected(
@@ -146,11 +156,11 @@ def build_kernels_stage(features: Artifact, inputs: Artifact, report: Report) ->
     return contents, {}
 
 
-def load_network(spec: RunSpec, data: Dataset, model: Artifact, device: torch.device) -> torch.nn.Module:
-    """Rebuild the trained network from its artifact."""
-    network = build_model(spec.model, data.channels, len(data.class_names))
+def load_network(spec: RunSpec, data: Dataset, model: Artifact, compute: Compute) -> torch.nn.Module:
+    """Rebuild the network from its artifact."""
+    network = build_model(spec.model.untrained, data.channels, data.class_names, compute.own_code)
     network.load_state_dict(load_tensors(model.read("weights.safetensors")))
-    return network.to(device).eval()
+    return network.to(resolve_device(compute.device)).eval()
 
 
 def measure_error(network: Network, through, x: torch.Tensor) -> dict:
@@ -183,6 +193,18 @@ def _project(network: Network, through, images: torch.Tensor, compute: Compute) 
         "outputs": torch.cat(outputs).numpy(),
         "seconds": np.array(time.perf_counter() - started),
     }
+
+
+def _held_out(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Split n training images: all but every twentieth to learn from, if there are enough to spare some."""
+    index = np.arange(n)
+    spared = index % 20 == 19 if n >= ENOUGH else np.zeros(n, dtype=bool)
+    return index[~spared], index[spared]
+
+
+def _judge(data: Dataset, held_out: np.ndarray):
+    images, labels = Seen(data, data.train_images, held_out), torch.from_numpy(data.train_labels[held_out])
+    return lambda model: accuracy(model, images, labels)
 
 
 def tensor(array: np.ndarray) -> torch.Tensor:

@@ -28,9 +28,7 @@ def weights_table(mixing: Mixing) -> pd.DataFrame:
     return pd.DataFrame({"gradient": gradient, "input": source, "weight": mixing.matrix[gradient, source]})
 
 
-def predictions_table(
-    problem: Problem, mixing: Mixing, ridge: float, class_names: tuple[str, ...]
-) -> pd.DataFrame:
+def predictions_table(problem: Problem, mixing: Mixing, ridge: float, class_names: tuple[str, ...]) -> pd.DataFrame:
     """One row per test input: its class, and what the network and the distilled kernel say."""
     predictions = predict(problem.kernels, problem.targets, mixing, ridge)
     names = np.array(class_names)

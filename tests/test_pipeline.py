@@ -148,12 +148,12 @@ def test_bad_input_is_refused_before_anything_is_written(tmp_path, spec, says, m
 
 
 def test_a_class_without_inputs_is_named(tmp_path, monkeypatch):
-    from dntk_core import data
+    from dntk_core import sources
 
-    digits = data.load_digits()
-    keep = digits.train_labels != 7
-    without = replace(digits, train_images=digits.train_images[keep], train_labels=digits.train_labels[keep])
-    monkeypatch.setitem(data.DATASETS, "digits", lambda: without)
+    digits = sources.digits(DataSpec())
+    keep = digits.train.labels != 7
+    train = sources.Split(digits.train.images[keep], digits.train.labels[keep])
+    monkeypatch.setitem(sources.SOURCES, "digits", lambda spec: replace(digits, train=train))
     with pytest.raises(DNTKError, match="class '7' has no kernel inputs"):
         load_or_build(SMALL, store=Store(tmp_path / "cache"))
     assert not (tmp_path / "cache").exists()

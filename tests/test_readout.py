@@ -13,7 +13,7 @@ from dntk_core.readout import (
     compress,
     evaluate,
     predict,
-    prefix_solutions,
+    prefix_coefficients,
     ridge_factor,
     score,
     score_coefficients,
@@ -125,7 +125,7 @@ def test_one_factor_solves_every_prefix(seed):
     drawn = draw(seed)
     compressed = compress(drawn.kernels, drawn.problem.targets, identity(24))
     sizes = np.array([24, 1, 7, 7])
-    beta = prefix_solutions(ridge_factor(compressed.gram, 0.3), compressed.targets, sizes)
+    beta = prefix_coefficients(ridge_factor(compressed.gram, 0.3), compressed.targets, sizes)
     for i, s in enumerate(sizes):
         for c in range(3):
             direct = np.linalg.solve(compressed.gram[c, :s, :s] + 0.3 * np.eye(s), compressed.targets[c, :s])

@@ -59,7 +59,9 @@ def cached_runs(link: dict[str, str]) -> None:
 def _describe(info: RunInfo, is_open: bool) -> None:
     day = datetime.fromtimestamp(info.created).strftime("%Y-%m-%d %H:%M")
     state = " · **open**" if is_open else "" if info.finished else " · not finished"
-    st.markdown(f"{info.spec.summary}{state}  \n:small[:gray[{info.key} · {size(info.bytes)} · {day}]]", width="stretch")
+    st.markdown(
+        f"{info.spec.summary}{state}  \n:small[:gray[{info.key} · {size(info.bytes)} · {day}]]", width="stretch"
+    )
 
 
 def _delete_button(info: RunInfo) -> None:

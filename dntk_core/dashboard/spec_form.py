@@ -4,11 +4,11 @@ from dataclasses import fields, is_dataclass
 
 import streamlit as st
 
-from dntk_core.data import DATASETS
+from dntk_core.sources import SOURCES
 from dntk_core.spec import BASES, DISTILLATIONS, OUTPUTS, STARTS, WEIGHTS, RunSpec
 
 _CHOICES = {
-    "data name": tuple(DATASETS),
+    "data name": tuple(SOURCES),
     "distill method": DISTILLATIONS,
     "distill base": BASES,
     "distill weights": WEIGHTS,
@@ -28,7 +28,10 @@ def spec_form(start: RunSpec) -> RunSpec | None:
 def _part(start, title: str):
     """Draw the inputs of one dataclass, its parts first; returns what builds it from their values."""
     parts = {f.name: getattr(start, f.name) for f in fields(start) if is_dataclass(getattr(start, f.name))}
-    plain = {f.name: getattr(start, f.name) for f in fields(start) if f.name not in parts}
+    # Files and code are named on the command line alone; an open run keeps those it has.
+    kept = {f.name: getattr(start, f.name) for f in fields(start) if f.metadata.get("kind") == "file"}
+    asked = [f.name for f in fields(start) if not f.metadata and f.name not in parts]
+    plain = {name: getattr(start, name) for name in asked}
     built = {name: _part(part, name) for name, part in parts.items()}
     lines = [st.columns(max(3, min(_COLUMNS, len(plain)))) for _ in range(0, len(plain), _COLUMNS)]
     columns = [column for line in lines for column in line]
@@ -36,7 +39,7 @@ def _part(start, title: str):
         name: _input(column, f"{title} {name}".strip(), value)
         for column, (name, value) in zip(columns, plain.items(), strict=False)
     }
-    return lambda: type(start)(**values, **{name: build() for name, build in built.items()})
+    return lambda: type(start)(**kept, **values, **{name: build() for name, build in built.items()})
 
 
 def _input(column, label: str, value):

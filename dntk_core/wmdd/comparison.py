@@ -10,6 +10,7 @@ from dntk_core.progress import Report, Steps
 from dntk_core.spec import RunSpec
 from dntk_core.stages import Contents, load_network, project_images, tensor
 from dntk_core.store import Artifact, Workbench
+from dntk_core.training import Seen
 from dntk_core.wmdd.chain_rule import chain_rule_error
 from dntk_core.wmdd.judgement import Inputs, judge
 from dntk_core.wmdd.tangent import sensitivities
@@ -38,11 +39,11 @@ def build_selections_stage(
     others = {name: i for i, name in enumerate(choices.note["names"]) if name != spec.distill.method}
     total = len(others) * m + len(real)
     x = tensor(data.normalise(distilled["images"][:PROBE])).to(device)
-    network = prepare(load_network(spec, data, network_under_study, device), x, spec.outputs)
+    network = prepare(load_network(spec, data, network_under_study, compute), x, spec.outputs)
     through = projector(network, spec.projection, device)
 
     def gradients(name: str, index: np.ndarray, weights: np.ndarray, before: int) -> Inputs:
-        images = tensor(data.normalise(data.train_images[index]))
+        images = Seen(data, data.train_images, index)
         steps = Steps(report, "selections", before, total)
         found = project_images(network, through, images, compute, bench, f"{name}-gradients", steps)
         return Inputs(found.features, found.outputs, data.train_labels[index], weights)

@@ -11,12 +11,14 @@ from torch import Tensor
 from dntk_core.compute import Compute
 from dntk_core.data import load_data
 from dntk_core.gradients import resolve_device
-from dntk_core.models import accuracy, batches, build_model, fit
+from dntk_core.images import in_batches
+from dntk_core.models import build_model
 from dntk_core.progress import Progress, Report, Steps
 from dntk_core.randomness import generator
 from dntk_core.spec import RunSpec
 from dntk_core.stages import Contents, tensor
 from dntk_core.store import Artifact, Workbench
+from dntk_core.training import Seen, accuracy, batches, fit
 from dntk_core.wmdd.barycenter import BARYCENTERS, nearest_images
 from dntk_core.wmdd.classes import Classes
 from dntk_core.wmdd.selection import SELECTIONS
@@ -119,7 +121,7 @@ def _class_targets(classes: Classes, c: int) -> dict[str, np.ndarray]:
     barycenter = BARYCENTERS[spec.weights](features, spec.per_class, generator(spec.seed, "barycenter", c))
     members = classes.members(c)
     if spec.start == "medoids":
-        start = classes.images(members[nearest_images(features, barycenter.points)])
+        start = classes.images(members[nearest_images(features, barycenter.points)])[:]
     else:
         shape = (spec.per_class, *classes.data.train_images.shape[1:])
         noise = generator(spec.seed, "noise", c).standard_normal(shape, dtype=np.float32)
@@ -144,7 +146,7 @@ def _selected(classes: Classes, choices: Artifact) -> dict[str, np.ndarray]:
 def build_student_stage(spec: RunSpec, distilled: Artifact, compute: Compute, report: Report) -> Contents:
     """Train a network on the distilled images alone, in as many steps as the one on real images took."""
     data = load_data(spec.data)
-    model = build_model(spec.model, data.channels, len(data.class_names))
+    model = build_model(spec.model.untrained, data.channels, data.class_names, compute.own_code)
     device = resolve_device(compute.device)
     x = tensor(data.normalise(distilled["images"]))
     epochs = spec.model.epochs * batches(len(data.train_labels)) // batches(len(x))
@@ -155,7 +157,7 @@ def build_student_stage(spec: RunSpec, distilled: Artifact, compute: Compute, re
         report(replace(event, stage="student"))
 
     model = fit(model, x, soft_objective(wanted, weights), replace(spec.model, epochs=epochs), told, device).cpu()
-    test = accuracy(model, tensor(data.normalise(data.test_images)), torch.from_numpy(data.test_labels))
+    test = accuracy(model, Seen(data, data.test_images), torch.from_numpy(data.test_labels))
     return {"weights.safetensors": save_tensors(model.state_dict())}, {"test_accuracy": test}
 
 
@@ -170,9 +172,9 @@ def soft_objective(wanted: Tensor, weights: Tensor):
 
 
 @torch.no_grad()
-def _encode(classes: Classes, x: Tensor) -> tuple[np.ndarray, np.ndarray]:
+def _encode(classes: Classes, x: Tensor | Seen) -> tuple[np.ndarray, np.ndarray]:
     """Features (n, d) and logits (n, C) of normalised images."""
-    parts = x.split(classes.encoder.batch(classes.compute.memory))
+    parts = in_batches(x, np.arange(len(x)), classes.encoder.batch(classes.compute.memory))
     encodings = [classes.encoder(part.to(classes.device)) for part in parts]
     features, logits = (torch.cat([getattr(each, name) for each in encodings]) for name in ("features", "logits"))
     return features.cpu().numpy(), logits.cpu().numpy()
