@@ -113,7 +113,7 @@ def test_selections_run_through_the_same_stages(method, small, store):
     data, origin = load_data(run.spec.data), run.distillation["origin"]
     assert np.array_equal(run.images, data.train_images[origin])
     assert np.array_equal(run.train_labels, data.train_labels[origin]) and len(np.unique(origin)) == 30
-    assert [each.name for each in run.judgements][0] == method and len(run.judgements) == 5
+    assert run.judgements[0].name == method and len(run.judgements) == 5
 
 
 def distil(run, folder, report=lambda event: None, compute=None, **settings):
