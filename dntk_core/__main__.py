@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dntk_core.clusters import spectral_clusters
 from dntk_core.comparison import compare, comparison_table
-from dntk_core.compute import Compute
+from dntk_core.compute import PRECISIONS, Compute
 from dntk_core.distill import GAP_RULES, METHODS, Mixing, Source, local_global
 from dntk_core.errors import DNTKError
 from dntk_core.johnson_lindenstrauss import guaranteed_epsilon, sufficient_k
@@ -249,6 +249,7 @@ def _add_spec(command) -> None:
 def _add_compute(command) -> None:
     command.add_argument("--device", default="auto", help="auto, cuda, mps or cpu (default: auto)")
     command.add_argument("--batch", type=int, default=0, help="inputs at once; 0 takes as many as fit (default)")
+    command.add_argument("--precision", choices=PRECISIONS, default="float32", help="of the network (default: float32)")
     command.add_argument("--memory", type=float, default=2.0, help="GiB that one batch may take (default: 2)")
 
 
@@ -256,7 +257,7 @@ def _compute(arguments) -> Compute:
     if arguments.batch < 0 or arguments.memory <= 0:
         raise DNTKError("--batch must be 0 or more and --memory positive")
     # Whoever runs this command may run their own code.
-    return Compute(arguments.device, int(arguments.memory * 2**30), arguments.batch, own_code=True)
+    return Compute(arguments.device, int(arguments.memory * 2**30), arguments.batch, True, arguments.precision)
 
 
 def _add_run(command) -> None:
