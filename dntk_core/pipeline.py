@@ -1,7 +1,7 @@
 """The stage graph: load_or_build(spec) → Run, each stage computed once and cached."""
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -123,7 +123,8 @@ def load_or_build(
 
     report: called with a Progress at every step; may raise Cancelled, and the next call goes on from there
     """
-    store, compute, spec = store or Store(), compute or Compute(), pin(spec)
+    store, spec = store or Store(), pin(spec)
+    compute = replace(compute or Compute(), precision=spec.precision)
     if (run := _cached(spec, store)) is not None:
         return run
     # Loading torch takes seconds; a cached run does without.

@@ -5,6 +5,7 @@ import json
 from dataclasses import asdict, dataclass, field, fields, replace
 from math import inf
 
+from dntk_core.compute import PRECISIONS
 from dntk_core.errors import DNTKError
 
 # Raise a stage's number when its algorithm changes: old artifacts are then no longer found.
@@ -124,8 +125,10 @@ class RunSpec:
     inputs: InputSpec = field(default_factory=InputSpec)
     projection: ProjectionSpec = field(default_factory=ProjectionSpec)
     outputs: str = "logits"
+    precision: str = "float32"
 
     def __post_init__(self):
+        _require_one_of("precision", self.precision, PRECISIONS)
         _require_one_of("outputs", self.outputs, OUTPUTS)
         _require(self.model.epochs >= 0, f"epochs must be at least 0, got {self.model.epochs}")
         _require(self.data.size >= 0 and self.data.resize >= 0, "size and resize must be at least 0")
@@ -206,6 +209,7 @@ class RunSpec:
                 "inputs": self.stage_key("inputs"),
                 "projection": asdict(self.projection),
                 "outputs": self.outputs,
+                "precision": self.precision,
             }
         return {"features": self.stage_key("features")}
 
