@@ -187,7 +187,7 @@ class RunSpec:
             return {"data": self._data(), "model": self._model()}
         if stage == "choices":
             chosen = {"per_class": self.distill.per_class, "seed": self.distill.seed}
-            gradients = {"projection": asdict(self.projection), "outputs": self.outputs}
+            gradients = {"projection": asdict(self.projection), "outputs": self.outputs, "precision": self.precision}
             return {"model": self.stage_key("model"), **chosen, **gradients}
         if stage == "distilled" and self.distill.method != "wmdd":
             return {"choices": self.stage_key("choices"), "method": self.distill.method}
