@@ -23,7 +23,7 @@ from dntk_core.spec import DistillSpec
 from dntk_core.stages import load_network, tensor
 from dntk_core.store import Workbench
 from dntk_core.terminal import Bar
-from dntk_core.training import accuracy, batches, fit, train
+from dntk_core.training import accuracy, batches, fit, label_objective
 from dntk_core.wmdd.judgement import judgement_table
 from dntk_core.wmdd.soft_labels import shares
 from dntk_core.wmdd.stages import build_distilled_stage, soft_objective
@@ -99,7 +99,9 @@ def learnt(run) -> None:
             CPU,
         )
         images, labels = tensor(data.normalise(data.train_images[drawn])), torch.from_numpy(data.train_labels[drawn])
-        plain = train(build_model(spec, data.channels, data.class_names), images, labels, spec, ignore, CPU)
+        plain = fit(
+            build_model(spec, data.channels, data.class_names), images, label_objective(labels, CPU), spec, ignore, CPU
+        )
         for name, model in zip(found, (student, plain), strict=True):
             found[name].append(accuracy(model, *test))
     for name, scores in found.items():
