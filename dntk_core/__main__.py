@@ -161,11 +161,11 @@ def paper_command(arguments) -> tuple[dict, str]:
     px, epochs = arguments.image_size, arguments.epochs
     specs = {
         f"ResNet-18, {px} px, {epochs} epochs here": trained,
-        "distilled images, network of real ones": replace(trained, distill=wmdd),
-        "distilled images, network of distilled ones": replace(trained, distill=replace(wmdd, base="distilled")),
         f"{arguments.pretrained_model}, ImageNet weights, {arguments.pretrained_size} px": RunSpec(
             own, published, inputs=inputs
         ),
+        "distilled images, network of real ones": replace(trained, distill=wmdd),
+        "distilled images, network of distilled ones": replace(trained, distill=replace(wmdd, base="distilled")),
     }
     found = {name: load_or_build(spec, Bar(), compute_of(arguments)) for name, spec in specs.items()}
     command = "python -m dntk_core paper --data <imagenette>"

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import fields, replace
 from pathlib import Path
 
-from dntk_core.compute import Compute
+from dntk_core.compute import PRECISIONS, Compute
 from dntk_core.distill import GAP_RULES, METHODS
 from dntk_core.errors import DNTKError
 from dntk_core.spec import OUTPUTS, RunSpec
@@ -116,6 +116,7 @@ def _add_spec(command) -> None:
         default = getattr(getattr(defaults, part), name)
         command.add_argument(f"--{flag}", type=type(default), help=f"default: {default}")
     command.add_argument("--outputs", choices=OUTPUTS, help=f"default: {defaults.outputs}")
+    command.add_argument("--precision", choices=PRECISIONS, help=f"of the network; default: {defaults.precision}")
 
 
 def _add_compute(command) -> None:
@@ -148,6 +149,7 @@ def spec_of(arguments) -> RunSpec:
     for flag, (part, name) in SPEC_FLAGS.items():
         if (value := getattr(arguments, flag.replace("-", "_"))) is not None:
             parts[part] = replace(parts[part], **{name: value})
-    if arguments.outputs is not None:
-        parts["outputs"] = arguments.outputs
+    for name in ("outputs", "precision"):
+        if (value := getattr(arguments, name)) is not None:
+            parts[name] = value
     return RunSpec(**parts)

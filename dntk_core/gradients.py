@@ -57,12 +57,14 @@ def projector(network: Network, spec: ProjectionSpec, device: torch.device) -> W
 
 
 @torch.no_grad()
-def project_batch(network: Network, through, x: Tensor, batched: bool = False) -> tuple[Tensor, Tensor]:
+def project_batch(
+    network: Network, through, x: Tensor, batched: bool = False, precision: str = "float32"
+) -> tuple[Tensor, Tensor]:
     """Project φ^c(x) of one batch for every logit c: features (C, b, k) and logits (b, C).
 
     batched: back-propagate all logits at once (good on a GPU; C times the memory) instead of one by one.
     """
-    tape = run(network, x)
+    tape = run(network, x, precision)
     state = through.begin(tape.inputs)
     features = x.new_empty(network.classes, len(x), through.k, dtype=tape.logits.dtype)
     for c, (cotangent, signals) in enumerate(_signals(network, tape, batched)):
@@ -81,7 +83,7 @@ def stream(network: Network, through, x: Tensor, compute: Compute) -> Iterator[t
     while done < len(x):
         try:
             part = x[done : done + batch].to(device)
-            features, logits = project_batch(network, through, part, batched=device.type == "cuda")
+            features, logits = project_batch(network, through, part, device.type == "cuda", compute.precision)
         except (RuntimeError, MemoryError) as error:
             if not _out_of_memory(error):
                 raise
@@ -137,7 +139,7 @@ def _signals(network: Network, tape: Tape, batched: bool) -> Iterator[tuple[Tens
     C = network.classes
     cotangents = torch.eye(C, device=tape.logits.device).unsqueeze(1).expand(C, *tape.logits.shape)
     if batched and tape.edges:
-        together = torch.autograd.grad(tape.logits, tape.edges, cotangents, is_grads_batched=True, allow_unused=True)
+        together = tape.signals_of_all(cotangents)
         for c in range(C):
             yield cotangents[c], tuple(None if d is None else d[c] for d in together)
     else:

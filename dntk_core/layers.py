@@ -2,12 +2,17 @@
 
 Matrix layers (linear, convolution): ∂f/∂W = Σ_positions δ ⊗ a, a = the input patch at that position.
 Norm layers: ∂f/∂γ = Σ δ·x̂, ∂f/∂β = Σ δ. Embeddings: row v of ∂f/∂W = Σ_{positions with token v} δ.
+A rule's `side` is what its gradients need of x, once for all logits; `gradients` are those of (weight, bias).
 The first axis of x and δ is the batch (b); g are groups, T positions.
 """
+
+import math
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+
+from dntk_core.equivalents import FrozenBatchNorm, PerInput
 
 
 class LinearRule:
@@ -27,6 +32,13 @@ class LinearRule:
     def projected(self, module: nn.Linear, x: Tensor, filters: Tensor) -> Tensor:
         """F a for random filters F (r, i): (b, 1, r, T)."""
         return self.patches(module, F.linear(x, filters))
+
+    def side(self, module: nn.Linear, x: Tensor) -> Tensor:
+        return self.patches(module, x)
+
+    def gradients(self, module: nn.Linear, side: Tensor, delta: Tensor) -> tuple[Tensor, Tensor | None]:
+        signal = self.signal(module, delta)
+        return signal @ side.transpose(-1, -2), _bias_gradient(module, signal)
 
     def matrix_shape(self, module: nn.Linear) -> tuple[int, int, int]:
         """(groups, outputs per group, inputs per group) of W as a matrix."""
@@ -57,6 +69,16 @@ class Conv2dRule:
         y = F.conv2d(x, filters, None, module.stride, module.padding, module.dilation, module.groups)
         return self.signal(module, y)
 
+    def side(self, module: nn.Conv2d, x: Tensor) -> Tensor:
+        """Patches; of a depthwise convolution x itself, a ninth of them for 3 × 3."""
+        return x if _depthwise(module) else self.patches(module, x)
+
+    def gradients(self, module: nn.Conv2d, side: Tensor, delta: Tensor) -> tuple[Tensor, Tensor | None]:
+        signal = self.signal(module, delta)
+        if _depthwise(module):
+            return _depthwise_gradient(module, side, delta), _bias_gradient(module, signal)
+        return signal @ side.transpose(-1, -2), _bias_gradient(module, signal)
+
     def matrix_shape(self, module: nn.Conv2d) -> tuple[int, int, int]:
         """(groups, outputs per group, inputs per group) of W as a matrix."""
         g = module.groups
@@ -69,22 +91,32 @@ class BatchNormRule:
     def supports(self, module) -> bool:
         return module.track_running_stats and module.running_mean is not None
 
-    def normalised(self, module, x: Tensor) -> Tensor:
-        return F.batch_norm(x, module.running_mean, module.running_var, eps=module.eps)
+    def side(self, module, x: Tensor) -> Tensor:
+        return x.contiguous()
 
-    def summed(self, module, values: Tensor) -> Tensor:
-        """Sum over all but batch and channel: (b, channels)."""
-        return values.reshape(*values.shape[:2], -1).sum(-1)
+    def gradients(self, module, side: Tensor, delta: Tensor) -> tuple[Tensor, Tensor]:
+        """Σ δ·x̂ and Σ δ in one pass: the weight gradients of a single input with b·channels channels."""
+        b = len(side)
+        x, signal = (t.reshape(1, b * module.num_features, -1, 1) for t in (side, delta))
+        mean, var = (t.expand(b, -1).reshape(-1) for t in (module.running_mean, module.running_var))
+        _, weight, bias = torch.ops.aten.native_batch_norm_backward(
+            signal, x, None, mean, var, None, None, False, module.eps, (False, True, True)
+        )
+        return weight.reshape(b, -1), bias.reshape(b, -1)
 
 
-class GroupNormRule(BatchNormRule):
+class GroupNormRule:
     """y = γ x̂ + β, x̂ normalised over groups of channels."""
 
     def supports(self, module: nn.GroupNorm) -> bool:
         return True
 
-    def normalised(self, module: nn.GroupNorm, x: Tensor) -> Tensor:
+    def side(self, module: nn.GroupNorm, x: Tensor) -> Tensor:
         return F.group_norm(x, module.num_groups, eps=module.eps)
+
+    def gradients(self, module: nn.GroupNorm, side: Tensor, delta: Tensor) -> tuple[Tensor, Tensor]:
+        weight, bias = (t.reshape(*t.shape[:2], -1).sum(-1) for t in (delta * side, delta))
+        return weight, bias
 
 
 class LayerNormRule:
@@ -93,15 +125,13 @@ class LayerNormRule:
     def supports(self, module: nn.LayerNorm) -> bool:
         return True
 
-    def normalised(self, module: nn.LayerNorm, x: Tensor) -> Tensor:
+    def side(self, module: nn.LayerNorm, x: Tensor) -> Tensor:
         return F.layer_norm(x, module.normalized_shape, eps=module.eps)
 
-    def summed(self, module: nn.LayerNorm, values: Tensor) -> Tensor:
-        """Sum over positions: (b, parameters)."""
-        size = 1
-        for n in module.normalized_shape:
-            size *= n
-        return values.reshape(len(values), -1, size).sum(1)
+    def gradients(self, module: nn.LayerNorm, side: Tensor, delta: Tensor) -> tuple[Tensor, Tensor]:
+        size = math.prod(module.normalized_shape)
+        weight, bias = (t.reshape(len(t), -1, size).sum(1) for t in (delta * side, delta))
+        return weight, bias
 
 
 class EmbeddingRule:
@@ -110,40 +140,58 @@ class EmbeddingRule:
     def supports(self, module: nn.Embedding) -> bool:
         return module.padding_idx is None and module.max_norm is None and not module.scale_grad_by_freq
 
+    def side(self, module: nn.Embedding, x: Tensor) -> Tensor:
+        return x
 
-MATRIX_RULES = {nn.Linear: LinearRule(), nn.Conv2d: Conv2dRule()}
-NORM_RULES = {
+    def gradients(self, module: nn.Embedding, side: Tensor, delta: Tensor) -> tuple[Tensor, None]:
+        """Sum δ into the rows of its tokens: (b, V, D)."""
+        b, D = len(side), module.embedding_dim
+        rows = delta.new_zeros(b, module.num_embeddings, D)
+        index = side.reshape(b, -1, 1).expand(-1, -1, D)
+        return rows.scatter_add_(1, index, delta.reshape(b, -1, D)), None
+
+
+class PerInputRule:
+    """y_i = W for every input i: the signal at an input's own copy is its gradient."""
+
+    def supports(self, module: PerInput) -> bool:
+        return True
+
+    def side(self, module: PerInput, x: Tensor) -> Tensor:
+        return x
+
+    def gradients(self, module: PerInput, side: Tensor, delta: Tensor) -> tuple[Tensor, None]:
+        return delta.clone(), None
+
+
+MATRIX_RULES = {
+    nn.Linear: LinearRule(),
+    nn.modules.linear.NonDynamicallyQuantizableLinear: LinearRule(),
+    nn.Conv2d: Conv2dRule(),
+}
+RULES = MATRIX_RULES | {
     nn.BatchNorm1d: BatchNormRule(),
     nn.BatchNorm2d: BatchNormRule(),
     nn.BatchNorm3d: BatchNormRule(),
+    FrozenBatchNorm: BatchNormRule(),
     nn.GroupNorm: GroupNormRule(),
     nn.LayerNorm: LayerNormRule(),
+    nn.Embedding: EmbeddingRule(),
+    PerInput: PerInputRule(),
 }
-RULES = MATRIX_RULES | NORM_RULES | {nn.Embedding: EmbeddingRule()}
 
 
 def input_side(module: nn.Module, x: Tensor) -> Tensor:
-    """What a layer's gradients need of its input, the same for all logits: patches, x̂ or tokens."""
-    rule = RULES[type(module)]
-    if type(module) in MATRIX_RULES:
-        return rule.patches(module, x)
-    return rule.normalised(module, x) if type(module) in NORM_RULES else x
+    """What a layer's gradients need of its input, the same for all logits."""
+    return RULES[type(module)].side(module, x)
 
 
 def per_sample_gradients(module: nn.Module, side: Tensor, delta: Tensor) -> dict[str, Tensor]:
-    """Form ∂f/∂parameter of each input, flattened in the parameter's own order.
+    """Form ∂f/∂parameter of each input, flattened in the parameter's own order; the caller may overwrite them.
 
     side: the input side of what went into the module, delta: ∂f/∂(its output); returns attribute name → (b, p).
     """
-    rule = RULES[type(module)]
-    if type(module) in MATRIX_RULES:
-        signal = rule.signal(module, delta)
-        weight, bias = signal @ side.transpose(-1, -2), signal.sum(-1)
-    elif type(module) in NORM_RULES:
-        weight, bias = rule.summed(module, delta * side), rule.summed(module, delta)
-    else:
-        weight, bias = _embedding_rows(module, side, delta), None
-    gradients = {"weight": weight, "bias": bias}
+    gradients = dict(zip(("weight", "bias"), RULES[type(module)].gradients(module, side, delta), strict=True))
     return {name: gradients[name].flatten(1) for name in trainable(module)}
 
 
@@ -152,9 +200,20 @@ def trainable(module: nn.Module) -> tuple[str, ...]:
     return tuple(name for name, p in module.named_parameters(recurse=False) if p.requires_grad)
 
 
-def _embedding_rows(module: nn.Embedding, tokens: Tensor, delta: Tensor) -> Tensor:
-    """Sum δ into the rows of its tokens: (b, V, D)."""
-    b, D = len(tokens), module.embedding_dim
-    rows = torch.zeros(b, module.num_embeddings, D, dtype=delta.dtype, device=delta.device)
-    index = tokens.reshape(b, -1, 1).expand(-1, -1, D)
-    return rows.scatter_add_(1, index, delta.reshape(b, -1, D))
+def _bias_gradient(module: nn.Module, signal: Tensor) -> Tensor | None:
+    return None if module.bias is None else signal.sum(-1)
+
+
+def _depthwise(module: nn.Conv2d) -> bool:
+    return module.groups == module.in_channels > 1
+
+
+def _depthwise_gradient(module: nn.Conv2d, x: Tensor, delta: Tensor) -> Tensor:
+    """Weight gradients of all inputs as those of a single input with b·channels channels: (b, o, 1, h, w)."""
+    b = len(x)
+    x, delta = x.reshape(1, -1, *x.shape[2:]), delta.reshape(1, -1, *delta.shape[2:])
+    # Of the weight only its shape matters.
+    weight = x.new_empty(b * len(module.weight), *module.weight.shape[1:])
+    geometry = module.stride, module.padding, module.dilation, False, (0, 0), b * module.groups
+    _, gradient, _ = torch.ops.aten.convolution_backward(delta, x, weight, None, *geometry, (False, True, False))
+    return gradient.reshape(b, *module.weight.shape)

@@ -1,6 +1,8 @@
 """A classifier made ready for per-sample gradients: its parameters, and which layers have a fast rule."""
 
 from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 
 import torch
@@ -8,6 +10,7 @@ from torch import Tensor, nn
 from torch.autograd.graph import GradientEdge, get_gradient_edge
 from torch.func import functional_call, grad, vmap
 
+from dntk_core.equivalents import PerInput, equivalent
 from dntk_core.errors import DNTKError
 from dntk_core.layers import RULES, input_side, per_sample_gradients, trainable
 
@@ -19,29 +22,26 @@ AGREEMENT = 1e-3
 class Layer:
     """A module with a fast rule, met once in every forward pass, its parameters used nowhere else.
 
-    shape: of its output for one input
+    parameters: attribute → the parameter's name in the network; shape: of the output for one input
     """
 
-    name: str
     module: nn.Module
+    parameters: dict[str, str]
     shape: tuple[int, ...]
-
-    @property
-    def parameters(self) -> dict[str, str]:
-        """Attribute → full parameter name."""
-        return {attr: f"{self.name}.{attr}" if self.name else attr for attr in trainable(self.module)}
 
 
 @dataclass(frozen=True)
 class Network:
     """θ ∈ R^P as named parameters, split into those of fast layers and the rest.
 
+    equivalent: computes the same around the same parameters; its modules are the fast layers'
     sizes: parameter name → number of entries, in the module's own order; P is their sum
     rest: names taken by the general path; vmapped: whether the rest can be batched by vmap
     outputs: "logits" or "log_softmax"; classes: C
     """
 
     module: nn.Module
+    equivalent: nn.Module
     outputs: str
     classes: int
     sizes: dict[str, int]
@@ -70,7 +70,15 @@ class Tape:
         """Back-propagate to the layers' outputs alone; no weight gradient is computed."""
         if not self.edges:
             return ()
-        return torch.autograd.grad(self.logits, self.edges, cotangent, retain_graph=keep, allow_unused=True)
+        return _float32(
+            torch.autograd.grad(self.logits, self.edges, cotangent, retain_graph=keep, allow_unused=True)
+        )
+
+    def signals_of_all(self, cotangents: Tensor) -> tuple[Tensor | None, ...]:
+        """Back-propagate all cotangents (C, b, C) at once: signals (C, b, …)."""
+        return _float32(
+            torch.autograd.grad(self.logits, self.edges, cotangents, is_grads_batched=True, allow_unused=True)
+        )
 
 
 def prepare(module: nn.Module, example: Tensor, outputs: str = "logits") -> Network:
@@ -85,10 +93,11 @@ def prepare(module: nn.Module, example: Tensor, outputs: str = "logits") -> Netw
     _refuse_batch_statistics(module)
     x = example[:2] if len(example) > 1 else torch.cat((example, example))
     classes = _check_outputs(module, x)
-    candidates = _candidates(module, x)
+    counterpart = _checked_equivalent(module, x)
+    candidates = _candidates(module, counterpart, x)
     cotangent = torch.randn(len(x), classes, generator=torch.Generator().manual_seed(0)).to(x.device)
     sizes = {name: p.numel() for name, p in parameters.items()}
-    network = Network(module, outputs, classes, sizes, candidates, rest=(), vmapped=True)
+    network = Network(module, counterpart, outputs, classes, sizes, candidates, rest=(), vmapped=True)
     exact = [_autograd(network, parameters, x, cotangent, i) for i in range(len(x))]
     layers = _agreeing(network, x, cotangent, exact)
     fast = {name for layer in layers for name in layer.parameters.values()}
@@ -96,23 +105,22 @@ def prepare(module: nn.Module, example: Tensor, outputs: str = "logits") -> Netw
     return replace(network, vmapped=_vmap_agrees(network, x, cotangent, exact))
 
 
-def run(network: Network, x: Tensor) -> Tape:
-    """Run one batch forward and keep what the backward passes need."""
-    met = {}
+def run(network: Network, x: Tensor, precision: str = "float32") -> Tape:
+    """Run one batch forward and keep what the backward passes need.
 
-    def hook(layer):
+    precision: of the products in the network, forward and backward; what is kept and comes back is float32
+    """
+    met, mixed = {}, precision != "float32"
+
+    def hook(module, args, y):
         # The edge is taken now: a later in-place operation would move the output's history on.
-        return lambda module, args, y: met.update({layer.name: (args[0].detach(), get_gradient_edge(y))})
+        met[module] = _float32((args[0].detach(),))[0], get_gradient_edge(y)
 
-    handles = [layer.module.register_forward_hook(hook(layer)) for layer in network.layers]
-    try:
-        with torch.enable_grad():
-            logits = network(x)
-    finally:
-        for handle in handles:
-            handle.remove()
-    kept = [met[layer.name] for layer in network.layers]
-    return Tape(logits, tuple(a for a, _ in kept), tuple(e for _, e in kept))
+    modules = [layer.module for layer in network.layers]
+    bare = {layer.parameters["weight"]: layer.module for layer in network.layers if type(layer.module) is PerInput}
+    with torch.enable_grad(), _hooked(modules, hook), torch.autocast(x.device.type, torch.bfloat16, enabled=mixed):
+        logits = _outputs(_forward(network.equivalent, bare, x).float(), network.outputs)
+    return Tape(logits, tuple(met[module][0] for module in modules), tuple(met[module][1] for module in modules))
 
 
 @torch.no_grad()
@@ -131,6 +139,11 @@ def general_gradients(network: Network, x: Tensor, cotangent: Tensor) -> dict[st
         each = [grad(value)(chosen, x_i, v_i) for x_i, v_i in zip(x, cotangent, strict=True)]
         gradients = {name: torch.stack([g[name] for g in each]) for name in network.rest}
     return {name: gradients[name].flatten(1) for name in network.rest}
+
+
+def _float32(tensors: Sequence[Tensor | None]) -> tuple[Tensor | None, ...]:
+    """Widen bfloat16."""
+    return tuple(t.float() if t is not None and t.dtype == torch.bfloat16 else t for t in tensors)
 
 
 def _outputs(y: Tensor, outputs: str) -> Tensor:
@@ -157,30 +170,75 @@ def _check_outputs(module: nn.Module, x: Tensor) -> int:
     return y.shape[1]
 
 
-def _candidates(module: nn.Module, x: Tensor) -> tuple[Layer, ...]:
+def _checked_equivalent(module: nn.Module, x: Tensor) -> nn.Module:
+    """The network's equivalent if it computes the same on the example, else the network itself."""
+    try:
+        counterpart = equivalent(module)
+        return counterpart if _computes(counterpart, {}, x, module(x)) else module
+    except (RuntimeError, TypeError, AttributeError):
+        # Some networks cannot be copied, or look into their parts.
+        return module
+
+
+def _bare_parameters(module: nn.Module, counterpart: nn.Module, x: Tensor) -> dict[str, PerInput]:
+    """Parameters of no known layer that the network also takes as one copy per input, by name."""
+    known = {id(p) for part in counterpart.modules() if type(part) in RULES for p in part.parameters(recurse=False)}
+    bare = {}
+    for name, p in module.named_parameters():
+        if p.requires_grad and id(p) not in known and p.ndim:
+            with suppress(RuntimeError, IndexError):
+                if _computes(counterpart, {name: PerInput(p)}, x, module(x)):
+                    bare[name] = PerInput(p)
+    return bare
+
+
+@torch.no_grad()
+def _computes(counterpart: nn.Module, bare: dict[str, PerInput], x: Tensor, y: Tensor) -> bool:
+    ours = _forward(counterpart, bare, x)
+    return ours.shape == y.shape and bool((ours - y).norm() <= AGREEMENT * y.norm())
+
+
+def _candidates(module: nn.Module, counterpart: nn.Module, x: Tensor) -> tuple[Layer, ...]:
     """Modules of a known kind that run once, on a batch-first tensor, and own their parameters alone."""
+    bare = _bare_parameters(module, counterpart, x)
+    parts = [part for part in (*counterpart.modules(), *bare.values()) if type(part) in RULES]
     owners = Counter(id(p) for part in module.modules() for p in part.parameters(recurse=False))
-    names = {
-        part: name
-        for name, part in module.named_modules()
-        if type(part) in RULES
-        and RULES[type(part)].supports(part)
+    names = {id(p): name for name, p in module.named_parameters()}
+    parts = [
+        part
+        for part in parts
+        if RULES[type(part)].supports(part)
         and trainable(part)
         and all(owners[id(p)] == 1 for p in part.parameters(recurse=False))
-    }
-    calls = {part: [] for part in names}
+    ]
+    calls = {part: [] for part in parts}
 
     def note(part, args, y):
         batch_first = bool(args) and len(args[0]) == len(y) == len(x) and y.requires_grad
         calls[part].append(tuple(y.shape[1:]) if batch_first else None)
 
-    handles = [part.register_forward_hook(note) for part in names]
-    with torch.enable_grad():
-        module(x)
-    for handle in handles:
-        handle.remove()
+    with torch.enable_grad(), _hooked(parts, note):
+        _forward(counterpart, bare, x)
     once = {part: shapes[0] for part, shapes in calls.items() if len(shapes) == 1 and shapes[0] is not None}
-    return tuple(Layer(names[part], part, shape) for part, shape in once.items())
+    return tuple(
+        Layer(part, {attr: names[id(getattr(part, attr))] for attr in trainable(part)}, shape)
+        for part, shape in once.items()
+    )
+
+
+def _forward(counterpart: nn.Module, bare: dict[str, PerInput], x: Tensor) -> Tensor:
+    """Run with a copy per input in the place of each bare parameter."""
+    return functional_call(counterpart, {name: copies(x) for name, copies in bare.items()}, (x,))
+
+
+@contextmanager
+def _hooked(modules: list[nn.Module], hook) -> Iterator[None]:
+    handles = [module.register_forward_hook(hook) for module in modules]
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()
 
 
 def _autograd(network: Network, parameters: dict, x: Tensor, cotangent: Tensor, i: int) -> dict[str, Tensor]:

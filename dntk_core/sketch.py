@@ -36,10 +36,8 @@ class Fold:
         self.signs = torch.from_numpy(signs(rng, p)).to(device)
 
     def add(self, out: Tensor, u: Tensor) -> None:
-        """Add g(u) to out, (b, k)."""
-        self.add_signed(out, u * self.signs)
-
-    def add_signed(self, out: Tensor, v: Tensor) -> None:
+        """Add g(u) to out, (b, k); u is overwritten, which spares a copy of every gradient."""
+        v = u.mul_(self.signs)
         b, p = v.shape
         rows = p // self.k
         if rows:
@@ -51,7 +49,8 @@ class Fold:
         """Add v at the offset, wrapping round."""
         head = min(self.k - self.offset, v.shape[1])
         out[:, self.offset : self.offset + head] += v[:, :head]
-        out[:, : v.shape[1] - head] += v[:, head:]
+        if head < v.shape[1]:
+            out[:, : v.shape[1] - head] += v[:, head:]
 
 
 class Direct:

@@ -21,7 +21,7 @@ from dntk_core.network import Network, prepare
 from dntk_core.progress import Progress, Report, Steps
 from dntk_core.spec import RunSpec
 from dntk_core.store import Artifact, Workbench
-from dntk_core.training import Seen, accuracy, train
+from dntk_core.training import Seen, accuracy, fit, label_objective
 
 # Inputs per shard: what a killed run loses at most, whatever the batch.
 SHARD = 50
@@ -59,9 +59,10 @@ def build_model_stage(spec: RunSpec, compute: Compute, report: Report, bench: Wo
     model = build_model(spec.model, data.channels, data.class_names, compute.own_code)
     if not spec.model.weights:
         learnt, held_out = _held_out(len(data.train_labels))
-        images, labels = Seen(data, data.train_images, learnt), torch.from_numpy(data.train_labels[learnt])
+        objective = label_objective(torch.from_numpy(data.train_labels[learnt]), device)
         judge = _judge(data, held_out) if len(held_out) else None
-        model = train(model, images, labels, spec.model, report, device, bench, judge, data.flip)
+        images = Seen(data, data.train_images, learnt)
+        model = fit(model, images, objective, spec.model, report, device, bench, judge, data.flip)
     steps = Steps(report, "test accuracy", 0, len(data.test_labels))
     test = accuracy(model.to(device).eval(), Seen(data, data.test_images), torch.from_numpy(data.test_labels), steps)
     return {"weights.safetensors": save_tensors(model.cpu().state_dict())}, {"test_accuracy": test}

@@ -124,17 +124,7 @@ def _tokens(b):
 KINDS = {
     "convolutions": (Convolutions, _images, ()),
     "norms": (Norms, _images, ()),
-    "tokens": (
-        Tokens,
-        _tokens,
-        (
-            "position",
-            "attention.in_proj_weight",
-            "attention.in_proj_bias",
-            "attention.out_proj.weight",
-            "attention.out_proj.bias",
-        ),
-    ),
+    "tokens": (Tokens, _tokens, ()),
     "shared": (Shared, _vectors, ("twice.weight", "twice.bias", "first.weight")),
     "functional": (Functional, _vectors, ("linear.weight", "linear.bias")),
     "sequence first": (SequenceFirst, _sequences, ("linear.weight", "linear.bias")),

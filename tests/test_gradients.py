@@ -65,6 +65,56 @@ def test_identity_kernel_is_the_gram_matrix_of_jacobians(kind):
     torch.testing.assert_close(exact_kernels(prepare(module, x), x), J @ J.mT, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_half_precision_is_float32_to_a_few_percent(kind):
+    module, x, _ = make(kind)
+    exact, mixed = features(module, x), features(module, x, precision="bfloat16")
+    assert mixed.dtype == torch.float32 and not torch.equal(mixed, exact)
+    assert (mixed - exact).norm() < 0.03 * exact.norm()
+
+
+def test_a_vision_transformer_is_fast_throughout():
+    from torchvision.models import VisionTransformer
+
+    torch.manual_seed(0)
+    module, x = VisionTransformer(8, 4, 2, 2, 8, 16, num_classes=3).eval(), torch.randn(4, 3, 8, 8)
+    nn.init.normal_(module.heads.head.weight)
+    assert prepare(module, x).rest == ()
+    torch.testing.assert_close(features(module, x), jacobian(module, x), rtol=1e-4, atol=1e-5)
+
+
+def test_attention_that_is_more_than_plain_takes_the_general_path():
+    class Masked(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.attention = nn.MultiheadAttention(6, 2, batch_first=True)
+            self.head = nn.Linear(6, 3)
+
+        def forward(self, x):
+            mask = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).triu(1)
+            return self.head(self.attention(x, x, x, attn_mask=mask)[0].mean(1))
+
+    torch.manual_seed(0)
+    module, x = Masked().eval(), torch.randn(4, 5, 6)
+    assert prepare(module, x).rest[:2] == ("attention.in_proj_weight", "attention.in_proj_bias")
+    torch.testing.assert_close(features(module, x), jacobian(module, x), rtol=1e-4, atol=1e-5)
+
+
+def test_preparing_leaves_the_network_as_it_was():
+    module, x, _ = make("tokens")
+    kinds, parameters = [type(part) for part in module.modules()], dict(module.named_parameters())
+    before = module(x)
+    network = prepare(module, x)
+    assert [type(part) for part in module.modules()] == kinds and list(module.named_parameters()) == [
+        *parameters.items()
+    ]
+    assert torch.equal(module(x), before)
+    # The equivalent has the same parameters, not copies of them.
+    with torch.no_grad():
+        module.mix.weight.mul_(2.0)
+    torch.testing.assert_close(project_batch(network, projector(network, IDENTITY, CPU), x)[1], module(x))
+
+
 def test_log_softmax_outputs():
     module, x, _ = make("convolutions")
     ours = features(module, x, outputs="log_softmax")
@@ -96,11 +146,11 @@ def test_out_of_memory_halves_the_batch(monkeypatch):
     whole, _ = project_batch(network, through, x)
     tried = []
 
-    def scarce(network, through, part, batched):
+    def scarce(network, through, part, batched, precision):
         tried.append(len(part))
         if len(part) > 2:
             raise torch.OutOfMemoryError("out of memory")
-        return project_batch(network, through, part, batched)
+        return project_batch(network, through, part, batched, precision)
 
     monkeypatch.setattr("dntk_core.gradients.project_batch", scarce)
     streamed = torch.cat([f for f, _ in stream(network, through, x, Compute("cpu", batch=8))], dim=1)
@@ -114,7 +164,7 @@ def test_the_memory_setting_bounds_the_batch(monkeypatch):
     sizes = []
     monkeypatch.setattr(
         "dntk_core.gradients.project_batch",
-        lambda network, through, part, batched: sizes.append(len(part)) or project_batch(network, through, part),
+        lambda network, through, part, *how: sizes.append(len(part)) or project_batch(network, through, part),
     )
     for memory in (1, 10**5, 10**9):
         list(stream(network, projector(network, IDENTITY, CPU), x, Compute("cpu", memory=memory)))

@@ -105,7 +105,7 @@ def test_the_error_on_a_residual_network_is_the_expected_one():
 
 def test_the_choice_follows_the_shape():
     def layer(module, *shape):
-        return Layer("x", module, shape)
+        return Layer(module, {"weight": "x"}, shape)
 
     assert choose(layer(nn.Conv2d(128, 128, 3), 128, 8, 8), 2048, 10) is Projected
     assert choose(layer(nn.Linear(2048, 2048), 2048), 2048, 10) is Convolved

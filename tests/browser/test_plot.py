@@ -39,7 +39,8 @@ def test_pictures_and_data_can_be_downloaded(tab):
         contents[name] = waiting.value.path().read_bytes()
     assert contents["SVG"].startswith(b"<svg") and contents["PNG"].startswith(b"\x89PNG")
     lines = contents["CSV"].decode().splitlines()
-    points = figure.evaluate("gd => gd._fullData.filter(t => t.hoverinfo !== 'skip').reduce((n, t) => n + t.y.length, 0)")
+    drawn = "gd => gd._fullData.filter(t => t.hoverinfo !== 'skip').reduce((n, t) => n + t.y.length, 0)"
+    points = figure.evaluate(drawn)
     assert lines[0].startswith("series,") and len(lines) == points + 1
     assert len(figure.get_attribute("aria-label")) > 20
 

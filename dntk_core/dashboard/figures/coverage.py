@@ -32,7 +32,7 @@ def coverage(result: Coverage, tau_g: float, rule: str) -> go.Figure:
         height=390,
         shapes=[_threshold(tau_g)],
         margin={"l": 64},
-        xaxis={"title": "global direction j", "range": [0.5, len(j) + 0.5]},
+        xaxis={"title": "global direction j"},
         yaxis={"title": "share of the direction held", "tickformat": ".0%", "range": [0, 1.04]},
     )
 

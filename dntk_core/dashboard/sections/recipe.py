@@ -32,11 +32,6 @@ def python(key: str, calls: Sequence[str]) -> str:
 
 def copy_recipe(here: Page, *calls: str, command: str = "") -> None:
     """Offer the calls behind a page; without a `command` of its own, the Python is handed to the interpreter."""
-    box = st.expander("Copy as Python or as a command", key="recipe", on_change="rerun")
-    if not box.open:
-        return
     code = python(here.run.key, calls)
-    with box:
-        st.caption("Both print the numbers behind the figures on this page.")
-        st.code(code, language="python", wrap_lines=True)
-        st.code(command or f"python -c {shlex.quote(code)}", language="bash", wrap_lines=True)
+    about = "Both print the numbers behind the figures on this page."
+    copy_expander(about, code, command or f"python -c {shlex.quote(code)}")
