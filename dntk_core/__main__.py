@@ -14,6 +14,8 @@ from dntk_core.distill import GAP_RULES, METHODS, Mixing, Source, local_global
 from dntk_core.errors import DNTKError
 from dntk_core.johnson_lindenstrauss import guaranteed_epsilon, sufficient_k
 from dntk_core.pipeline import Run, collect_garbage, delete_run, load_or_build, open_run, runs, train_network
+from dntk_core.progress import ignore
+from dntk_core.ranks import rank
 from dntk_core.readout import evaluate
 from dntk_core.ridge import absolute_ridge
 from dntk_core.spec import OUTPUTS, RunSpec
@@ -109,7 +111,9 @@ def main(argv: list[str] | None = None) -> int:
     try:
         arguments = parser().parse_args(argv)
         result, text = arguments.act(arguments)
-        print(json.dumps(result, indent=1) if arguments.json else text)
+        # Of several ranks under torchrun the first speaks for all.
+        if rank() == 0:
+            print(json.dumps(result, indent=1) if arguments.json else text)
         return 0
     except DNTKError as error:
         print(f"error: {error}", file=sys.stderr)
@@ -124,7 +128,7 @@ def build_command(arguments) -> tuple[dict, str]:
     if not 0 < arguments.epsilon < 1:
         raise DNTKError(f"--epsilon must lie between 0 and 1, got {arguments.epsilon}")
     started = time.perf_counter()
-    run = load_or_build(_spec(arguments), Bar(), _compute(arguments))
+    run = load_or_build(_spec(arguments), Bar() if rank() == 0 else ignore, _compute(arguments))
     elapsed = time.perf_counter() - started
     points, k = len(run.targets) + len(run.test_logits), run.features.shape[2]
     error = run.projection_error
