@@ -12,6 +12,8 @@ from dntk_core.distill import METHODS, Mixing, Source, local_global
 from dntk_core.errors import DNTKError
 from dntk_core.johnson_lindenstrauss import guaranteed_epsilon, sufficient_k
 from dntk_core.pipeline import Run, collect_garbage, delete_run, load_or_build, open_run, runs, train_network
+from dntk_core.progress import ignore
+from dntk_core.ranks import rank
 from dntk_core.readout import evaluate
 from dntk_core.ridge import absolute_ridge
 from dntk_core.spec import DataSpec, DistillSpec, InputSpec, ModelSpec, RunSpec
@@ -24,7 +26,9 @@ def main(argv: list[str] | None = None) -> int:
     try:
         arguments = parser(ACTIONS).parse_args(argv)
         result, text = arguments.act(arguments)
-        print(json.dumps(result, indent=1) if arguments.json else text)
+        # Of several ranks under torchrun the first speaks for all.
+        if rank() == 0:
+            print(json.dumps(result, indent=1) if arguments.json else text)
         return 0
     except DNTKError as error:
         print(f"error: {error}", file=sys.stderr)
@@ -39,7 +43,7 @@ def build_command(arguments) -> tuple[dict, str]:
     if not 0 < arguments.epsilon < 1:
         raise DNTKError(f"--epsilon must lie between 0 and 1, got {arguments.epsilon}")
     started = time.perf_counter()
-    run = load_or_build(spec_of(arguments), Bar(), compute_of(arguments))
+    run = load_or_build(spec_of(arguments), Bar() if rank() == 0 else ignore, compute_of(arguments))
     elapsed = time.perf_counter() - started
     points, k = len(run.targets) + len(run.test_logits), run.features.shape[2]
     error = run.projection_error

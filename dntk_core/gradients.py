@@ -10,6 +10,7 @@ from dntk_core.errors import DNTKError
 from dntk_core.layers import input_side, per_sample_gradients
 from dntk_core.network import Network, Tape, general_gradients, run
 from dntk_core.projection import PROJECTIONS
+from dntk_core.ranks import local_rank
 from dntk_core.sketch import Structured
 from dntk_core.spec import ProjectionSpec
 
@@ -124,14 +125,14 @@ def bytes_per_input(network: Network, through) -> int:
 
 
 def resolve_device(name: str) -> torch.device:
-    """Return the device; `auto` takes cuda, then mps, then cpu."""
+    """Return the device; `auto` takes cuda, then mps, then cpu; of several GPUs each rank takes its own."""
     available = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
     if name == "auto":
-        return torch.device(next(kind for kind, there in available.items() if there))
+        name = next(kind for kind, there in available.items() if there)
     if not available.get(name, False):
         there = ", ".join(kind for kind, is_there in available.items() if is_there)
         raise DNTKError(f"device {name!r} is not available here; available: auto, {there}")
-    return torch.device(name)
+    return torch.device(name, local_rank() % torch.cuda.device_count()) if name == "cuda" else torch.device(name)
 
 
 def _signals(network: Network, tape: Tape, batched: bool) -> Iterator[tuple[Tensor, tuple[Tensor | None, ...]]]:

@@ -152,8 +152,15 @@ def load_or_build(
         ),
         "kernels": lambda bench: stages.build_kernels_stage(made["features"], made["inputs"], report),
     }
+    help = {
+        "features": lambda bench: stages.help_features_stage(
+            spec, made[network], made["inputs"], compute, report, bench
+        ),
+    }
     for stage in spec.stages:
-        made[stage] = store.load_or_build(stage, spec.stage_key(stage), spec.to_json(), _timed(build[stage]))
+        made[stage] = store.load_or_build(
+            stage, spec.stage_key(stage), spec.to_json(), _timed(build[stage]), help.get(stage)
+        )
     return Run(spec, made)
 
 

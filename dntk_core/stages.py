@@ -1,6 +1,7 @@
 """What each stage of a run computes: model → inputs → features → kernels."""
 
 import time
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,12 +14,13 @@ from dntk_core.compute import Compute
 from dntk_core.data import Dataset, check_distillable, choose_inputs, load_data
 from dntk_core.errors import DNTKError
 from dntk_core.gradients import exact_kernels, projected_dimension, projector, resolve_device, stream
-from dntk_core.images import as_images, in_batches, stored
+from dntk_core.images import as_images, stored
 from dntk_core.johnson_lindenstrauss import expected_error, relative_error
 from dntk_core.kernels import kernels_from_features
 from dntk_core.models import build_model
 from dntk_core.network import Network, prepare
 from dntk_core.progress import Progress, Report, Steps
+from dntk_core.ranks import rank, world_size
 from dntk_core.spec import RunSpec
 from dntk_core.store import Artifact, Workbench
 from dntk_core.training import Seen, accuracy, fit, label_objective
@@ -88,14 +90,7 @@ def build_features_stage(
     spec: RunSpec, model: Artifact, inputs: Artifact, compute: Compute, report: Report, bench: Workbench
 ) -> Contents:
     """Project the gradients of all inputs, shard by shard: features (C, m, k), test_features (C, t, k), outputs."""
-    data = load_data(spec.data)
-    device = resolve_device(compute.device)
-    x = Seen(data, as_images(inputs["images"]))
-    x_test = Seen(data, data.test_images, inputs["test_index"])
-    probe = x[:: max(1, len(x) // PROBE)][:PROBE].to(device)
-    network = prepare(load_network(spec, data, model, compute), probe, spec.outputs)
-    through = projector(network, spec.projection, device)
-
+    network, through, probe, x, x_test = _feature_work(spec, model, inputs, compute)
     total = len(x) + len(x_test)
     train = project_images(network, through, x, compute, bench, "features", Steps(report, "features", 0, total))
     test = project_images(network, through, x_test, compute, bench, "test", Steps(report, "features", len(x), total))
@@ -117,6 +112,26 @@ def build_features_stage(
     return contents, note
 
 
+def help_features_stage(
+    spec: RunSpec, model: Artifact, inputs: Artifact, compute: Compute, report: Report, bench: Workbench
+) -> None:
+    """Project shards of a features stage that another process builds."""
+    network, through, _, x, x_test = _feature_work(spec, model, inputs, compute)
+    total = len(x) + len(x_test)
+    share_images(network, through, x, compute, bench, "features", Steps(report, "features", 0, total))
+    share_images(network, through, x_test, compute, bench, "test", Steps(report, "features", len(x), total))
+
+
+def _feature_work(spec: RunSpec, model: Artifact, inputs: Artifact, compute: Compute) -> tuple:
+    """The network and the projection, inputs to probe them with, kernel inputs, test inputs."""
+    data, device = load_data(spec.data), resolve_device(compute.device)
+    x = Seen(data, as_images(inputs["images"]))
+    x_test = Seen(data, data.test_images, inputs["test_index"])
+    probe = x[:: max(1, len(x) // PROBE)][:PROBE].to(device)
+    network = prepare(load_network(spec, data, model, compute), probe, spec.outputs)
+    return network, projector(network, spec.projection, device), probe, x, x_test
+
+
 @dataclass(frozen=True)
 class Projected:
     """Projected gradients (C, n, k) and outputs (n, C) of n images, and the seconds they took."""
@@ -129,17 +144,45 @@ class Projected:
 def project_images(
     network: Network, through, x: Seen, compute: Compute, bench: Workbench, name: str, steps: Steps
 ) -> Projected:
-    """Project the gradients of images, shard by shard under `name`; the next shard is decoded meanwhile."""
-    shards = []
-    for part in in_batches(x, np.arange(len(x)), SHARD):
-        start = len(shards) * SHARD
-        shards.append(bench.shard(f"{name}-{start}", lambda part=part: _project(network, through, part, compute)))
-        steps(start + len(part))
+    """Project the gradients of images, shard by shard under `name`."""
+    share_images(network, through, x, compute, bench, name, steps)
+    shards = [
+        bench.shard(
+            f"{name}-{start}", lambda start=start: _project(network, through, x[start : start + SHARD], compute)
+        )
+        for start in range(0, len(x), SHARD)
+    ]
     return Projected(
         np.concatenate([shard["features"] for shard in shards], axis=1),
         np.concatenate([shard["outputs"] for shard in shards]),
         float(sum(shard["seconds"] for shard in shards)),
     )
+
+
+def share_images(
+    network: Network, through, x: Seen, compute: Compute, bench: Workbench, name: str, steps: Steps
+) -> None:
+    """Project shards of images together with all processes at the same; each decodes its next shard meanwhile."""
+    starts = range(0, len(x), SHARD)
+    # Every rank begins with shards of its own, then goes through what others have left.
+    order = [start for r in range(world_size()) for start in starts[(rank() + r) % world_size() :: world_size()]]
+    names = {f"{name}-{start}": np.arange(start, min(start + SHARD, len(x))) for start in order}
+    following = dict(zip(names, [*names][1:], strict=False))
+    ahead: dict[str, Future] = {}
+
+    def build(shard: str) -> dict[str, np.ndarray]:
+        images = ahead.pop(shard, None) or pool.submit(x.__getitem__, names[shard])
+        after = following.get(shard)
+        ahead.clear()
+        if after is not None and not bench.has(after):
+            ahead[after] = pool.submit(x.__getitem__, names[after])
+        return _project(network, through, images.result(), compute)
+
+    bench.open()
+    with ThreadPoolExecutor(1) as pool:
+        for _ in bench.share(list(names), build):
+            steps(sum(len(index) for shard, index in names.items() if bench.has(shard)))
+    steps(len(x))
 
 
 def build_kernels_stage(features: Artifact, inputs: Artifact, report: Report) -> Contents:

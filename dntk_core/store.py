@@ -6,22 +6,21 @@
 <root>/locks/<stage>-<key>.lock                                   flock: the kernel frees it when its holder dies
 """
 
-import fcntl
-import hashlib
 import json
 import os
 import shutil
 import time
 import uuid
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from dntk_core.errors import DNTKError
+from dntk_core.files import locked, read_json, sha256, sync, write
+from dntk_core.workbench import Workbench
 
 LAYOUT = 1
 
@@ -60,7 +59,7 @@ class Store:
         if not folder.is_dir():
             return None
         try:
-            meta = _read_json(folder / "meta.json")
+            meta = read_json(folder / "meta.json")
             if meta.get("layout") != LAYOUT or meta.get("stage") != stage or meta.get("key") != key:
                 raise DNTKError("its description does not fit")
             for name, entry in meta["files"].items():
@@ -71,23 +70,34 @@ class Store:
         return Artifact(folder, meta)
 
     def load_or_build(
-        self, stage: str, key: str, spec: str, build: Callable[["Workbench"], tuple[dict, dict]]
+        self,
+        stage: str,
+        key: str,
+        spec: str,
+        build: Callable[["Workbench"], tuple[dict, dict]],
+        help: Callable[["Workbench"], None] | None = None,
     ) -> Artifact:
         """Return the artifact; build it first if it is not there, once for all processes that ask.
 
         spec: JSON kept beside the arrays; build: given a workbench for shards, returns ({name: array or bytes}, note)
+        help: builds shards on the same workbench while another process builds the artifact
         """
         if (artifact := self.get(stage, key)) is not None:
             return artifact
         self._make_folders()
-        with self._lock(stage, key):
-            if (artifact := self.get(stage, key)) is not None:
-                return artifact
-            bench = Workbench(self.root / "partial" / f"{stage}-{key}")
-            contents, note = build(bench)
-            self._publish(stage, key, spec, contents, note)
-            bench.clear()
-        return self.get(stage, key)
+        bench = Workbench(self.root / "partial" / f"{stage}-{key}")
+        with self._lock(stage, key, wait=help is None) as mine:
+            if mine and self.get(stage, key) is None:
+                contents, note = build(bench)
+                self._publish(stage, key, spec, contents, note)
+                bench.clear()
+            if mine:
+                return self.get(stage, key)
+        bench.open()
+        # Published before its workbench is cleared: if it is not there yet, the workbench just opened is in use.
+        if self.get(stage, key) is None:
+            help(bench)
+        return self.load_or_build(stage, key, spec, build)
 
     def artifacts(self, stage: str) -> list[dict]:
         """Descriptions of all finished artifacts of a stage, unverified."""
@@ -146,15 +156,8 @@ class Store:
                 "make it writable or set DNTK_CACHE_DIR to another folder"
             ) from error
 
-    @contextmanager
-    def _lock(self, stage: str, key: str, wait: bool = True) -> Iterator[bool]:
-        with open(self.root / "locks" / f"{stage}-{key}.lock", "w") as handle:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-            except BlockingIOError:
-                yield False
-                return
-            yield True
+    def _lock(self, stage: str, key: str, wait: bool = True):
+        return locked(self.root / "locks" / f"{stage}-{key}.lock", wait)
 
     def _publish(self, stage: str, key: str, spec: str, contents: dict, note: dict) -> None:
         scratch = self._scratch(f"{stage}-{key}")
@@ -171,13 +174,13 @@ class Store:
         }
         write(scratch, "meta.json", json.dumps(meta, indent=1).encode())
         os.rename(scratch, self._artifact(stage, key))
-        _sync(self._artifact(stage, key).parent)
+        sync(self._artifact(stage, key).parent)
 
     def _verify(self, path: Path, entry: dict) -> None:
         stat = path.stat()
         mark = (str(path), stat.st_ino, stat.st_mtime_ns, stat.st_size, entry["sha256"])
         if mark not in self._verified:
-            if stat.st_size != entry["bytes"] or _sha256(path) != entry["sha256"]:
+            if stat.st_size != entry["bytes"] or sha256(path) != entry["sha256"]:
                 raise DNTKError(f"{path.name} does not match its checksum")
             self._verified[mark] = True
 
@@ -188,94 +191,8 @@ class Store:
         warnings.warn(f"cached {folder.name} is damaged ({error}); set aside as {aside}, computed anew", stacklevel=4)
 
 
-class Workbench:
-    """Shards of a stage under way: each written whole or not at all, found again after a crash."""
-
-    def __init__(self, folder: Path):
-        self.folder = folder
-
-    def shard(self, name: str, build: Callable[[], dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
-        """Return the shard's arrays, memory-mapped; build and write it if it is not there or damaged."""
-        if (arrays := self.find(name)) is not None:
-            return arrays
-        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        files = dict(write(self.folder, f"{name}.{part}", array) for part, array in build().items())
-        # The description goes last: a shard without it does not exist.
-        write(self.folder, f"{name}.json", json.dumps(files).encode())
-        return self.find(name)
-
-    def drop(self, name: str) -> None:
-        """Remove one shard, if it is there; its description first, so that what is left is no shard."""
-        for path in [self.folder / f"{name}.json", *self.folder.glob(f"{name}.*.npy")]:
-            path.unlink(missing_ok=True)
-
-    def clear(self) -> None:
-        """Remove all shards."""
-        shutil.rmtree(self.folder, ignore_errors=True)
-
-    def find(self, name: str) -> dict[str, np.ndarray] | None:
-        """Return the shard's arrays, memory-mapped, or None if it is not there or damaged."""
-        try:
-            files = _read_json(self.folder / f"{name}.json")
-            if any(_sha256(self.folder / file) != entry["sha256"] for file, entry in files.items()):
-                return None
-            loaded = {file: np.load(self.folder / file, mmap_mode="r", allow_pickle=False) for file in files}
-        except (OSError, ValueError, KeyError, TypeError):
-            return None
-        return {file.removeprefix(f"{name}.").removesuffix(".npy"): array for file, array in loaded.items()}
-
-
-def write(folder: Path, name: str, content: np.ndarray | bytes) -> tuple[str, dict]:
-    """Write one file (temporary file, fsync, rename): an array as <name>.npy, bytes as <name>.
-
-    Returns the file's name and its size, sha256 and, for an array, shape and type.
-    """
-    entry = {}
-    if isinstance(content, np.ndarray):
-        if content.dtype.hasobject:
-            raise DNTKError(f"{name} holds Python objects; only numbers and text are stored")
-        name = f"{name}.npy"
-        entry = {"shape": list(content.shape), "dtype": str(content.dtype)}
-    temporary = folder / f".{name}.{uuid.uuid4().hex}"
-    with open(temporary, "wb") as file:
-        if isinstance(content, np.ndarray):
-            np.lib.format.write_array(file, content, allow_pickle=False)
-        else:
-            file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    entry |= {"bytes": temporary.stat().st_size, "sha256": _sha256(temporary)}
-    os.replace(temporary, folder / name)
-    _sync(folder)
-    return name, entry
-
-
-def _sync(folder: Path) -> None:
-    """Make renames in a folder durable."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-def _sha256(path: Path) -> str:
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _read_json(path: Path) -> dict:
-    try:
-        value = json.loads(path.read_bytes())
-    except ValueError as error:
-        raise DNTKError(f"{path.name} is not JSON") from error
-    if not isinstance(value, dict):
-        raise DNTKError(f"{path.name} is not a JSON object")
-    return value
-
-
 def _try_json(folder: Path) -> dict | None:
     try:
-        return _read_json(folder / "meta.json")
+        return read_json(folder / "meta.json")
     except (OSError, DNTKError):
         return None

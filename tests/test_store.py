@@ -138,6 +138,47 @@ def test_killed_at_any_moment_it_resumes_and_finished_shards_are_not_computed_ag
     assert not (root / "partial" / "model-k").exists()
 
 
+def share_shards(root, log, pause):
+    def shard(name):
+        with open(log, "a") as file:
+            file.write(f"{name} {os.getpid()}\n")
+        time.sleep(pause)
+        return {"part": np.full(4, float(name[1:]))}
+
+    names = [f"s{i}" for i in range(10)]
+
+    def help(bench):
+        for _ in bench.share(names, shard):
+            pass
+
+    def build(bench):
+        bench.open()
+        help(bench)
+        return {"all": np.concatenate([bench.find(name)["part"] for name in names])}, {}
+
+    store = Store(root)
+    return store.load_or_build("model", "k", "{}", build, help)
+
+
+def test_processes_share_the_shards_and_a_killed_one_leaves_its_own_to_the_others(tmp_path):
+    root, log = tmp_path / "cache", tmp_path / "log"
+    workers = [fork.Process(target=share_shards, args=(root, log, 0.1)) for _ in range(3)]
+    for worker in workers:
+        worker.start()
+    while not log.exists() or len(log.read_text().splitlines()) < 4:
+        time.sleep(0.005)
+    os.kill(workers[0].pid, signal.SIGKILL)
+    for worker in workers:
+        worker.join()
+    assert [worker.exitcode for worker in workers[1:]] == [0, 0]
+    assert np.array_equal(share_shards(root, log, 0.0)["all"], np.repeat(np.arange(10.0), 4))
+    begun = [line.split() for line in log.read_text().splitlines()]
+    # Every shard once, but for the one that was lost; by all processes.
+    assert {name for name, _ in begun} == {f"s{i}" for i in range(10)} and len(begun) <= 11
+    assert {pid for _, pid in begun} == {str(worker.pid) for worker in workers}
+    assert not list((root / "partial").iterdir())
+
+
 def test_a_killed_holder_blocks_nobody(tmp_path):
     log = tmp_path / "log"
     worker = fork.Process(target=build_shards, args=(tmp_path / "cache", log, 60))
