@@ -22,7 +22,8 @@ with page("Curves", uses=("method", "ridge", "rank", "H", "tau_v", "tau_g", "rul
     def report(event):
         bar.progress(event.done / event.total, f"Comparing methods: {event.note}")
 
-    found = curves.panels(here, over, report)
+    with bar, st.spinner("Distilling and scoring"):
+        found = curves.panels(here, over, report)
     bar.empty()
     for panel in found:
         show(panel)
