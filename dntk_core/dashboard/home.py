@@ -25,7 +25,7 @@ def summary(run: Run) -> None:
         "Kernel error": f"{run.projection_error['measured']:.1%}",
         "Computed in": duration(sum(run.seconds.values())),
     }
-    with st.container(horizontal=True, gap="large"):
+    with st.container(horizontal=True, gap="medium"):
         for label, value in facts.items():
             st.metric(label, value, width="content")
 

@@ -24,7 +24,8 @@ def ledgers(rows: dict[str, Ledger]) -> go.Figure:
     ]
     layout = panels(titles, len(QUANTITIES), x, y, gap=(0.03, 0.22))
     bars = [bar for i, (_, ledger, quantity) in enumerate(cells) for bar in _bars(ledger, quantity, i)]
-    return figure(bars, 130 * len(rows) + 10, margin={"l": 76, "b": 8}, showlegend=False, bargap=0.25, **layout)
+    height, margin = 130 * len(rows) + 10, {"l": 76, "b": 8}
+    return figure(bars, height, margin, min_width=680, showlegend=False, bargap=0.25, **layout)
 
 
 def _bars(ledger: Ledger, quantity: str, panel: int) -> list[dict]:
