@@ -12,7 +12,7 @@ import argparse
 import numpy as np
 import torch
 
-from dntk_core import RunSpec, load_or_build
+from dntk_core import Compute, RunSpec, load_or_build
 from dntk_core.data import load_data
 from dntk_core.gradients import exact_kernels, project_batch, projector
 from dntk_core.johnson_lindenstrauss import expected_error, guaranteed_epsilon, relative_error
@@ -33,10 +33,9 @@ def main() -> None:
     arguments = options.parse_args()
     run = load_or_build(RunSpec.default())
     data = load_data(run.spec.data)
-    cpu = torch.device("cpu")
     index = run.artifacts["inputs"]["kernel_index"][:: len(run.targets) // arguments.inputs][: arguments.inputs]
     x = torch.from_numpy(data.normalise(data.train_images[index]))
-    network = prepare(load_network(run.spec, data, run.artifacts["model"], cpu), x)
+    network = prepare(load_network(run.spec, data, run.artifacts["model"], Compute("cpu")), x)
     exact = exact_kernels(network, x).numpy()
     print(f"{len(x)} inputs, P = {network.P:,}, {arguments.seeds} seeds")
     print("| projection | " + " | ".join(f"k = {k}" for k in SIZES) + " | exponent |")

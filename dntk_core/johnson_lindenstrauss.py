@@ -21,10 +21,11 @@ def guaranteed_epsilon(points: int, k: int) -> float:
 
 def expected_error(kernel: np.ndarray, k: int) -> float:
     """Relative Frobenius error to expect of a projected kernel: √((1 + d)/k), d = tr(K)²/‖K‖_F²; kernel (m, m)."""
-    d = np.trace(kernel) ** 2 / np.sum(kernel**2)
-    return math.sqrt((1 + d) / k)
+    squares = np.sum(kernel**2)
+    return math.sqrt((1 + np.trace(kernel) ** 2 / squares) / k) if squares else 0.0
 
 
 def relative_error(kernel: np.ndarray, exact: np.ndarray) -> float:
-    """‖K − K_exact‖_F / ‖K_exact‖_F."""
-    return float(np.linalg.norm(kernel - exact) / np.linalg.norm(exact))
+    """‖K − K_exact‖_F / ‖K_exact‖_F; 0 for a zero kernel."""
+    size = np.linalg.norm(exact)
+    return float(np.linalg.norm(kernel - exact) / size) if size else 0.0

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from math import inf
 
 from dntk_core.errors import DNTKError
@@ -61,6 +61,11 @@ class ModelSpec:
     classes: str = ""
     epochs: int = 12
     seed: int = 0
+
+    @property
+    def untrained(self) -> "ModelSpec":
+        """The same architecture with weights drawn from its seed, its head made for the data's classes."""
+        return replace(self, weights="", fingerprint="", classes="")
 
 
 @dataclass(frozen=True)

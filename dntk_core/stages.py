@@ -2,7 +2,7 @@
 
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -23,7 +23,7 @@ from dntk_core.progress import Progress, Report, Steps
 from dntk_core.ranks import rank, world_size
 from dntk_core.spec import RunSpec
 from dntk_core.store import Artifact, Workbench
-from dntk_core.training import Seen, accuracy, train
+from dntk_core.training import Seen, accuracy, fit, label_objective
 
 # Inputs per shard: what a killed run loses at most, whatever the batch.
 SHARD = 50
@@ -61,9 +61,10 @@ def build_model_stage(spec: RunSpec, compute: Compute, report: Report, bench: Wo
     model = build_model(spec.model, data.channels, data.class_names, compute.own_code)
     if not spec.model.weights:
         learnt, held_out = _held_out(len(data.train_labels))
-        images, labels = Seen(data, data.train_images, learnt), torch.from_numpy(data.train_labels[learnt])
+        objective = label_objective(torch.from_numpy(data.train_labels[learnt]), device)
         judge = _judge(data, held_out) if len(held_out) else None
-        model = train(model, images, labels, spec.model, report, device, bench, judge, data.flip)
+        images = Seen(data, data.train_images, learnt)
+        model = fit(model, images, objective, spec.model, report, device, bench, judge, data.flip)
     steps = Steps(report, "test accuracy", 0, len(data.test_labels))
     test = accuracy(model.to(device).eval(), Seen(data, data.test_images), torch.from_numpy(data.test_labels), steps)
     return {"weights.safetensors": save_tensors(model.cpu().state_dict())}, {"test_accuracy": test}
@@ -201,8 +202,7 @@ def build_kernels_stage(features: Artifact, inputs: Artifact, report: Report) ->
 
 def load_network(spec: RunSpec, data: Dataset, model: Artifact, compute: Compute) -> torch.nn.Module:
     """Rebuild the network from its artifact."""
-    bare = replace(spec.model, weights="", classes="")
-    network = build_model(bare, data.channels, data.class_names, compute.own_code)
+    network = build_model(spec.model.untrained, data.channels, data.class_names, compute.own_code)
     network.load_state_dict(load_tensors(model.read("weights.safetensors")))
     return network.to(resolve_device(compute.device)).eval()
 

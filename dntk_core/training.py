@@ -91,14 +91,8 @@ def fit(
         if bench is not None:
             bench.shard(f"epoch-{epoch}", state.freeze)
             bench.drop(f"epoch-{epoch - 1}")
-        report(
-            Progress(
-                "model",
-                epoch + 1,
-                spec.epochs,
-                f"loss {loss:.4f}" + (f", held-out accuracy {score:.3f}" if judge else ""),
-            )
-        )
+        note = f"loss {loss:.4f}" + (f", held-out accuracy {score:.3f}" if judge else "")
+        report(Progress("model", epoch + 1, spec.epochs, note))
     model.load_state_dict(state.best)
     return model.eval()
 

@@ -9,22 +9,45 @@ from dntk_core.dashboard.sections import grid
 from dntk_core.dashboard.sections.recipe import copy_recipe
 
 
-def choose(point: dict) -> None:
-    """Set the sliders to a clicked setting."""
+def clicked(point: dict) -> None:
+    """Set the sliders to the setting that was clicked."""
     setting = grid.setting(point)
     if setting:
         apply(**setting)
 
 
+def chosen() -> None:
+    """Set the sliders to the setting chosen from the list."""
+    setting = best.get(st.session_state["grid_setting"])
+    if setting:
+        apply(**setting)
+
+
 with page("Grid search", uses=("H", "tau_v", "tau_g", "rule", "ridge")) as here:
-    metric = st.segmented_control(
-        "Score", list(grid.METRICS), default="fidelity", required=True, format_func=grid.METRICS.get, key="grid_metric"
-    )
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="large"):
+        metric = st.segmented_control(
+            "Score",
+            list(grid.METRICS),
+            default="fidelity",
+            required=True,
+            format_func=grid.METRICS.get,
+            key="grid_metric",
+        )
+        best = grid.best_settings(here, metric)
+        # The same as a click, for keyboard and phone.
+        st.selectbox(
+            "Pareto-optimal settings",
+            list(best),
+            index=None,
+            placeholder="Choose one to set the sliders",
+            key="grid_setting",
+            on_change=chosen,
+        )
     heatmaps, frontier, counts = grid.panels(here, metric)
-    show(heatmaps, on_click=choose)
+    show(heatmaps, on_click=clicked)
     left, right = st.columns(2, gap="medium")
     with left:
-        show(frontier, on_click=choose)
+        show(frontier, on_click=clicked)
     with right:
-        show(counts, on_click=choose)
+        show(counts, on_click=clicked)
     copy_recipe(here, *grid.calls(here))

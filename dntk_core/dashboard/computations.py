@@ -3,13 +3,16 @@
 import streamlit as st
 
 from dntk_core.dashboard import cached
+from dntk_core.dashboard.controls import open_run
 from dntk_core.dashboard.jobs import Job, Jobs, Status
 from dntk_core.errors import DNTKError
 from dntk_core.pipeline import load_or_build
-from dntk_core.spec import STAGES, RunSpec
+from dntk_core.spec import RunSpec
 from dntk_core.terminal import duration
 
-_POLL_SECONDS = 0.7
+_BUSY_SECONDS = 0.7
+# Another session may start a job at any time.
+_IDLE_SECONDS = 3.0
 
 
 @st.cache_resource
@@ -20,8 +23,7 @@ def jobs() -> Jobs:
 
 def start(spec: RunSpec) -> None:
     """Compute a run in the background, or go on where it was stopped."""
-    jobs().start(spec.key, spec.summary, lambda report: load_or_build(spec, report))
-    st.session_state.setdefault("followed", set()).add(spec.key)
+    jobs().start(spec.key, spec.summary, lambda report: load_or_build(spec, report), spec.stages)
 
 
 def available(key: str) -> bool:
@@ -35,15 +37,18 @@ def available(key: str) -> bool:
         return False
 
 
-@st.fragment(run_every=_POLL_SECONDS)
 def follow(keys: tuple[str, ...] | None = None) -> None:
-    """Show all jobs, or those under `keys`; when one ends, the page is drawn anew."""
+    """Show all jobs, or those under `keys`, and keep them up to date; when one ends, the page is drawn anew."""
+    active = any(job.status().active for job in jobs().all())
+    st.fragment(_cards, run_every=_BUSY_SECONDS if active else _IDLE_SECONDS)(keys)
+
+
+def _cards(keys: tuple[str, ...] | None) -> None:
     shown = [job for job in jobs().all() if keys is None or job.key in keys]
     followed = st.session_state.setdefault("followed", set())
-    ended = {job.key for job in shown if job.key in followed and not job.status().active}
-    followed |= {job.key for job in shown if job.status().active}
-    if ended:
-        followed -= ended
+    active = {job.key for job in shown if job.status().active}
+    if active != followed:
+        st.session_state["followed"] = active
         st.rerun()
     for job in shown:
         _card(job)
@@ -57,7 +62,7 @@ def _card(job: Job) -> None:
             st.error(status.error)
         elif status.active:
             st.progress(_fraction(status), text=_sentence(status))
-        st.caption(_stages(status))
+        st.caption(_stages(job.stages, status))
         with st.container(horizontal=True):
             _buttons(job, status)
 
@@ -67,13 +72,15 @@ def _buttons(job: Job, status: Status) -> None:
         stopping = status.state == "cancelling"
         st.button("Cancel", key=f"cancel_{job.key}", on_click=job.cancel, disabled=stopping)
         return
-    if status.state != "done":
+    if status.state == "done":
+        st.button("Open", key=f"open_job_{job.key}", on_click=open_run, args=(job.key,), type="primary")
+    else:
         st.button("Resume", key=f"resume_{job.key}", on_click=_resume, args=(job,), type="primary")
     st.button("Dismiss", key=f"dismiss_{job.key}", on_click=jobs().forget, args=(job.key,))
 
 
 def _resume(job: Job) -> None:
-    jobs().start(job.key, job.title, job.work)
+    jobs().start(job.key, job.title, job.work, job.stages)
 
 
 def _fraction(status: Status) -> float:
@@ -93,12 +100,12 @@ def _sentence(status: Status) -> str:
     return f"{event.stage.capitalize()}: {event.done:,} of {event.total:,}{note}{left}"
 
 
-def _stages(status: Status) -> str:
+def _stages(stages: tuple[str, ...], status: Status) -> str:
     """The stages in order: finished ones with their time, the current one in bold, the rest as they are."""
     finished = dict(status.finished)
     current = status.event.stage if status.event else ""
     words = {name: f"✓ {name} {duration(finished[name])}" for name in finished}
     if current not in finished:
         words[current] = f"**{current}**"
-    steps = " → ".join(words.get(name, name) for name in STAGES)
+    steps = " → ".join(words.get(name, name) for name in stages)
     return {"done": "Done. ", "cancelled": "Cancelled. ", "failed": ""}.get(status.state, "") + steps

@@ -54,6 +54,11 @@ def apply(**values) -> None:
         st.session_state[_key(name)] = value
 
 
+def open_run(key: str) -> None:
+    """Open another run, from a callback."""
+    st.query_params["run"] = key
+
+
 def publish(parameters: Mapping[str, str]) -> None:
     """Make the link say exactly this."""
     if st.query_params.to_dict() != parameters:

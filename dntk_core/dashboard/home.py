@@ -5,7 +5,7 @@ from datetime import datetime
 import streamlit as st
 
 from dntk_core.dashboard import cached, computations
-from dntk_core.dashboard.page import open_run
+from dntk_core.dashboard.controls import open_run
 from dntk_core.dashboard.spec_form import spec_form
 from dntk_core.errors import DNTKError
 from dntk_core.index import RunInfo
@@ -18,8 +18,7 @@ def summary(run: Run) -> None:
     """The numbers that describe a run, in one row."""
     facts = {
         "Parameters P": f"{run.parameters:,}",
-        "Kernel inputs m": f"{len(run.targets):,}",
-        "Test inputs t": f"{len(run.test_labels):,}",
+        "Inputs m + t": f"{len(run.targets):,} + {len(run.test_labels):,}",
         "Projected to k": f"{run.features.shape[2]:,}",
         "Classes C": f"{len(run.class_names)}",
         "Network accuracy": f"{run.test_accuracy:.3f}",

@@ -32,17 +32,18 @@ class Status:
 
 @dataclass
 class Job:
-    """One computation in its own thread."""
+    """One computation in its own thread; `stages` are those it will report, in order."""
 
     key: str
     title: str
     work: Work
+    stages: tuple[str, ...] = ()
     clock: Callable[[], float] = time.monotonic
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _stop: threading.Event = field(default_factory=threading.Event)
 
     def __post_init__(self):
-        self._began = self._stage_began = self.clock()
+        self._began = self._heard = self._stage_began = self._first_heard = self.clock()
         self._ended: float | None = None
         self._state, self._error = "running", ""
         self._event: Progress | None = None
@@ -75,20 +76,23 @@ class Job:
         steps = self._event.done - self._first_done if self._event else 0
         if steps <= 0:
             return None
-        return (now - self._stage_began) / steps * (self._event.total - self._event.done)
+        return (now - self._first_heard) / steps * (self._event.total - self._event.done)
 
     def _report(self, event: Progress) -> None:
         if self._stop.is_set():
             raise Cancelled
         with self._lock:
+            now = self.clock()
             if self._event is None or event.stage != self._event.stage:
                 self._close_stage()
-                self._stage_began, self._first_done = self.clock(), event.done
-            self._event = event
+                self._first_heard, self._first_done = now, event.done
+            self._event, self._heard = event, now
 
     def _close_stage(self) -> None:
+        """A step is reported when it is done: a stage ends with its last report, and the next begins there."""
         if self._event is not None:
-            self._finished.append((self._event.stage, self.clock() - self._stage_began))
+            self._finished.append((self._event.stage, self._heard - self._stage_began))
+            self._stage_began = self._heard
 
     def _run(self) -> None:
         try:
@@ -116,12 +120,12 @@ class Jobs:
         self._jobs: dict[str, Job] = {}
         self._lock = threading.Lock()
 
-    def start(self, key: str, title: str, work: Work) -> Job:
+    def start(self, key: str, title: str, work: Work, stages: tuple[str, ...] = ()) -> Job:
         """Start a job, or return the one already running under `key`."""
         with self._lock:
             job = self._jobs.get(key)
             if job is None or not job.status().active:
-                job = self._jobs[key] = Job(key, title, work)
+                job = self._jobs[key] = Job(key, title, work, stages)
                 job.start()
             return job
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import streamlit as st
 
 from dntk_core.dashboard import cached, computations
-from dntk_core.dashboard.controls import publish, sidebar
+from dntk_core.dashboard.controls import open_run, publish, sidebar
 from dntk_core.dashboard.navigation import links
 from dntk_core.dashboard.view import Limits, View, link
 from dntk_core.distill import METHODS
@@ -116,8 +116,3 @@ def open_key() -> str:
     if asked:
         st.session_state["run"] = asked
     return st.session_state.setdefault("run", RunSpec.default().key)
-
-
-def open_run(key: str) -> None:
-    """Open another run, from a callback."""
-    st.query_params["run"] = key

@@ -38,20 +38,25 @@ function savePicture(gd, format) {
   return window.Plotly.downloadImage(figure, { format, filename: gd.dntk.name, ...size });
 }
 
-// One row per point. Columns are named after axis and colour bar titles; what hover skips is decoration.
+// One row per point; what hover skips is decoration. Columns are named after axis and colour bar titles, unless
+// the trace's meta names them: {series, x, y, columns}, where columns name the entries of each point's customdata.
 function table(gd) {
-  const plain = (title, fallback) => (title?.text ?? "").replace(/<[^>]*>/g, "") || fallback;
-  const axis = (trace, letter) => gd._fullLayout[`${letter}axis${(trace[`${letter}axis`] ?? letter).slice(1)}`];
+  const words = (title, fallback) => (title?.text ?? "").replace(/<[^>]*>/g, "") || fallback;
+  const axis = (trace, letter) => gd.layout[`${letter}axis${(trace[`${letter}axis`] ?? letter).slice(1)}`];
   const rows = [];
   for (const trace of gd._fullData) {
     if (trace.hoverinfo === "skip" || trace.visible !== true) continue;
-    const x = plain(axis(trace, "x")?.title, "x"), y = plain(axis(trace, "y")?.title, "y");
-    const row = (i, j, more) => rows.push({ series: trace.name, [x]: trace.x?.[i] ?? i, [y]: trace.y?.[j] ?? j, ...more });
+    const titles = { x: words(axis(trace, "x")?.title, "x"), y: words(axis(trace, "y")?.title, "y") };
+    const { series, x, y, columns } = { series: trace.name, columns: [], ...titles, ...trace.meta };
+    const row = (i, j, custom, more) => {
+      const details = Object.fromEntries(columns.map((name, n) => [name, custom?.[n]]));
+      rows.push({ series, [x]: trace.x?.[i] ?? i, [y]: trace.y?.[j] ?? j, ...more, ...details });
+    };
     if (trace.z) {
-      const value = plain((trace.colorbar ?? gd._fullLayout.coloraxis?.colorbar)?.title, "value");
-      Array.from(trace.z, (line, j) => Array.from(line, (z, i) => row(i, j, { [value]: z })));
+      const value = words((trace.colorbar ?? gd._fullLayout.coloraxis?.colorbar)?.title, "value");
+      Array.from(trace.z, (line, j) => Array.from(line, (z, i) => row(i, j, trace.customdata?.[j]?.[i], { [value]: z })));
     } else {
-      Array.from(trace.y ?? trace.x ?? [], (_, i) => row(i, i, {}));
+      Array.from(trace.y ?? trace.x ?? [], (_, i) => row(i, i, trace.customdata?.[i], {}));
     }
   }
   return rows;
@@ -76,10 +81,13 @@ const CONFIG = {
   modeBarButtonsToRemove: ["toImage", "lasso2d", "select2d", "autoScale2d"],
 };
 
+// A typed array would arrive as an object.
+const plain = (value) => (ArrayBuffer.isView(value) ? Array.from(value) : value ?? null);
+
 function listen(gd) {
   gd.on("plotly_click", ({ points }) => {
     const { x, y, customdata, curveNumber, pointNumber } = points[0];
-    gd.dntk.onClick({ x, y, customdata: customdata ?? null, curve: curveNumber, point: pointNumber });
+    gd.dntk.onClick({ x, y, customdata: plain(customdata), curve: curveNumber, point: pointNumber });
   });
   gd.on("plotly_hover", ({ event }) => { gd.dntk.pointer = event; });
   gd.on("plotly_unhover", () => { gd.dntk.pointer = null; });

@@ -20,6 +20,7 @@ _HTML = """
 """
 _CSS = """
 .dntk-plot { width: 100%; }
+.dntk-plot:not([data-drawn]) { background: var(--st-secondary-background-color); border-radius: 8px; }
 .dntk-save { display: flex; justify-content: flex-end; height: 24px; }
 .dntk-save button {
   background: none; border: none; border-radius: 4px; cursor: pointer; padding: 2px 8px;

@@ -5,9 +5,17 @@ from dataclasses import fields, is_dataclass
 import streamlit as st
 
 from dntk_core.sources import SOURCES
-from dntk_core.spec import OUTPUTS, RunSpec
+from dntk_core.spec import BASES, DISTILLATIONS, OUTPUTS, STARTS, WEIGHTS, RunSpec
 
-_CHOICES = {"data name": tuple(SOURCES), "outputs": OUTPUTS}
+_CHOICES = {
+    "data name": tuple(SOURCES),
+    "distill method": DISTILLATIONS,
+    "distill base": BASES,
+    "distill weights": WEIGHTS,
+    "distill start": STARTS,
+    "outputs": OUTPUTS,
+}
+_COLUMNS = 5
 
 
 def spec_form(start: RunSpec) -> RunSpec | None:
@@ -25,9 +33,12 @@ def _part(start, title: str):
     asked = [f.name for f in fields(start) if not f.metadata and f.name not in parts]
     plain = {name: getattr(start, name) for name in asked}
     built = {name: _part(part, name) for name, part in parts.items()}
-    columns = st.columns(max(3, len(plain)))
-    pairs = zip(columns, plain.items(), strict=False)
-    values = {name: _input(column, f"{title} {name}".strip(), value) for column, (name, value) in pairs}
+    lines = [st.columns(max(3, min(_COLUMNS, len(plain)))) for _ in range(0, len(plain), _COLUMNS)]
+    columns = [column for line in lines for column in line]
+    values = {
+        name: _input(column, f"{title} {name}".strip(), value)
+        for column, (name, value) in zip(columns, plain.items(), strict=False)
+    }
     return lambda: type(start)(**kept, **values, **{name: build() for name, build in built.items()})
 
 

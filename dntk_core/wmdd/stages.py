@@ -20,12 +20,11 @@ from dntk_core.store import Artifact, Workbench
 from dntk_core.training import Seen, accuracy, batches, fit
 from dntk_core.wmdd.barycenter import BARYCENTERS, nearest_images
 from dntk_core.wmdd.classes import Classes
+from dntk_core.wmdd.soft_labels import TEMPERATURE, shares
 from dntk_core.wmdd.synthesis import Descent, Targets, synthesise
 
 # Real images per class that the map of feature space shows.
 SHOWN = 60
-# Soft labels are compared at this temperature: at 1 they are nearly one-hot and say little more than the class.
-TEMPERATURE = 4.0
 
 
 def build_distilled_stage(
@@ -84,8 +83,9 @@ def _descend(classes: Classes, known: list[dict], group: range, bench: Workbench
 
     def told(step: int, losses: np.ndarray) -> None:
         feature, norm = losses.mean(axis=0)
+        said = f"batch-norm loss {norm:.3g}" if classes.encoder.channels else "no batch-norm layers"
         done = len(classes) + group.start * spec.iterations + len(group) * step
-        steps(done, f"feature loss {feature:.3g}, batch-norm loss {norm:.3g}")
+        steps(done, f"feature loss {feature:.3g}, {said}")
 
     targets = Targets(*(of_group(name, np.stack) for name in ("points", "mean", "std")))
     start = of_group("start", np.concatenate)
@@ -131,23 +131,23 @@ def _selected(classes: Classes, report: Report, bench: Workbench) -> Contents:
 def build_student_stage(spec: RunSpec, distilled: Artifact, compute: Compute, report: Report) -> Contents:
     """Train a network on the distilled images alone, in as many steps as the one on real images took."""
     data = load_data(spec.data)
-    model = build_model(spec.model, data.channels, data.class_names, compute.own_code)
+    model = build_model(spec.model.untrained, data.channels, data.class_names, compute.own_code)
     device = resolve_device(compute.device)
     x = tensor(data.normalise(distilled["images"]))
     epochs = spec.model.epochs * batches(len(data.train_labels)) // batches(len(x))
-    soft_labels, weights = (tensor(np.array(distilled[name])).to(device) for name in ("soft_labels", "weights"))
+    wanted = tensor(shares(distilled["soft_labels"])).to(device)
+    weights = tensor(np.array(distilled["weights"])).to(device)
 
     def told(event: Progress) -> None:
         report(replace(event, stage="student"))
 
-    model = fit(model, x, soft_objective(soft_labels, weights), replace(spec.model, epochs=epochs), told, device).cpu()
+    model = fit(model, x, soft_objective(wanted, weights), replace(spec.model, epochs=epochs), told, device).cpu()
     test = accuracy(model, Seen(data, data.test_images), torch.from_numpy(data.test_labels))
     return {"weights.safetensors": save_tensors(model.state_dict())}, {"test_accuracy": test}
 
 
-def soft_objective(soft_labels: Tensor, weights: Tensor):
-    """Weighted distance to soft labels (m, C): Σ_i w_i T² CE(softmax(z_i/T), softmax(f_i/T)) / Σ_i w_i."""
-    wanted = (soft_labels / TEMPERATURE).softmax(1)
+def soft_objective(wanted: Tensor, weights: Tensor):
+    """Weighted distance to shares p (m, C) of soft labels: Σ_i w_i T² CE(p_i, softmax(f_i/T)) / Σ_i w_i."""
 
     def objective(logits: Tensor, chosen: Tensor) -> Tensor:
         each = F.cross_entropy(logits / TEMPERATURE, wanted[chosen], reduction="none") * TEMPERATURE**2

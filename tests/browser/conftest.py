@@ -1,33 +1,19 @@
 """A real server and a real Chromium, each started once; every test gets tabs of its own."""
 
-import os
-import shutil
-import socket
-import subprocess
-import sys
-import time
-import urllib.error
-import urllib.request
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
-from tests.browser.tab import Tab
-from playwright.sync_api import sync_playwright
 
 from dntk_core import RunSpec, load_or_build
+from tests.browser import launch
+from tests.browser.tab import Tab
 
-ROOT = Path(__file__).parents[2]
-FLAGS = (
-    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
-).split()
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+DEFAULT = RunSpec.default()
 SMALL = replace(
-    RunSpec.default(),
-    model=replace(RunSpec.default().model, epochs=1),
-    inputs=replace(RunSpec.default().inputs, kernel=60, test=60),
-    projection=replace(RunSpec.default().projection, k=256),
+    DEFAULT,
+    model=replace(DEFAULT.model, epochs=1),
+    inputs=replace(DEFAULT.inputs, kernel=60, test=60),
+    projection=replace(DEFAULT.projection, k=256),
 )
 
 
@@ -39,31 +25,16 @@ def small_run(store_folder):
 
 @pytest.fixture(scope="session")
 def server(store_folder, default_run, small_run):
-    """The dashboard on a free port; its address."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    environment = os.environ | {"DNTK_CACHE_DIR": str(store_folder), "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
-    with open(store_folder / "server.log", "w") as log:
-        process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
-    try:
-        address = f"http://127.0.0.1:{port}"
-        _wait_until_healthy(address, process)
+    """The address of the dashboard."""
+    settings = {"DNTK_CACHE_DIR": str(store_folder), "OMP_NUM_THREADS": "1"}
+    with launch.serve("app.py", store_folder / "server.log", **settings) as address:
         yield address
-    finally:
-        process.terminate()
-        process.wait(10)
 
 
 @pytest.fixture(scope="session")
 def chromium():
-    """Any Chrome or Chromium there is, else Playwright's own."""
-    found = [os.environ.get("DNTK_CHROME"), *map(shutil.which, NAMES)]
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=next(filter(None, found), None), args=FLAGS)
+    with launch.chromium() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="session")
@@ -86,14 +57,3 @@ def tab(server, context):
     for each in tabs:
         each.close()
     assert not errors, errors
-
-
-def _wait_until_healthy(address: str, process: subprocess.Popen) -> None:
-    for _ in range(300):
-        try:
-            urllib.request.urlopen(f"{address}/_stcore/health", timeout=1)
-            return
-        except (urllib.error.URLError, OSError):
-            assert process.poll() is None, "the server did not start"
-            time.sleep(0.1)
-    raise AssertionError("the server did not answer within 30 s")

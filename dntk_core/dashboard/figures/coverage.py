@@ -28,7 +28,7 @@ def coverage(result: Coverage, tau_g: float, rule: str) -> go.Figure:
         "hovertemplate": "direction %{x} is a gap: %{y:.1%}<extra></extra>",
     }
     return figure(
-        [*_shaded(j, result.union, {}), *_alignments(j, result), marks],
+        [*_shaded(j, result.union), *_alignments(j, result), marks],
         height=390,
         shapes=[_threshold(tau_g)],
         margin={"l": 64},
@@ -46,7 +46,12 @@ def coverage_multiples(results: Mapping[str, Coverage], tau_g: float) -> go.Figu
         result = results[name]
         j = np.arange(1, len(result.union) + 1)
         only = {"showlegend": i == 0, **on(i)}
-        traces += [trace | only for trace in [*_shaded(j, result.union, only), *_alignments(j, result)]]
+        traces += [
+            trace
+            | only
+            | {"meta": {"series": f"{name}, {trace['name']}", "x": "global direction j", "y": "share held"}}
+            for trace in [*_shaded(j, result.union), *_alignments(j, result)]
+        ]
     widest = max(len(results[name].union) for name in names)
     rows = -(-len(names) // COLUMNS)
     x = [{"range": [0.5, widest + 0.5], "nticks": 4, "showticklabels": i + COLUMNS >= len(names)}
@@ -58,14 +63,14 @@ def coverage_multiples(results: Mapping[str, Coverage], tau_g: float) -> go.Figu
               for i in range(len(names))]  # fmt: skip
     return figure(
         traces,
-        height=70 + 140 * rows,
+        height=70 + 165 * rows,
         shapes=shapes,
         margin={"l": 44, "r": 8, "b": 28},
         **panels(titles, COLUMNS, x, y, gap=(0.02, 0.2 / rows)),
     )
 
 
-def _shaded(j: np.ndarray, union: np.ndarray, extra: dict) -> list[dict]:
+def _shaded(j: np.ndarray, union: np.ndarray) -> list[dict]:
     """What all clusters together hold, and above it the share that none of them does."""
     line = {"type": "scatter", "mode": "lines", "x": j}
     held = line | {
@@ -84,7 +89,7 @@ def _shaded(j: np.ndarray, union: np.ndarray, extra: dict) -> list[dict]:
         "fillcolor": faded(GAP, 0.3),
         "hoverinfo": "skip",
     }
-    return [held | extra, missing | extra]
+    return [held, missing]
 
 
 def _alignments(j: np.ndarray, result: Coverage) -> list[dict]:

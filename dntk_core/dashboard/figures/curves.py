@@ -44,6 +44,7 @@ def curve(results: Mapping[str, Curve], over: str, mark: float, network: float) 
             "y": getattr(result, field)[thin(len(result.x))],
             "line": {"color": colour, "width": 2.5, "dash": DASHES[i % len(DASHES)]},
             "showlegend": panel == 0,
+            "meta": {"series": name, "x": AXES[over], "y": measure},
             "hovertemplate": f"{name}: {measure} %{{y:{form}}} at {AXES[over]} = %{{x}}<extra></extra>",
             **on(panel),
         }
@@ -109,6 +110,7 @@ def _method(curve: MethodCurve, place: int, metric: str, panel: int, m: int | No
         "y": mean,
         "line": {"color": colour, "width": 4 if chosen else 1.5, "dash": DASHES[turn % 3]},
         "marker": {"size": 8 if chosen else 5, "symbol": SYMBOLS[turn % 3]},
+        "meta": {"x": "compression m / s" if m else "s", "y": title, "columns": ["s", "gradients used"]},
         "customdata": np.column_stack([curve.sizes, curve.mean("rows")]),
         "hovertemplate": hover + f"%{{y:{form or '.3g'}}}<extra></extra>",
         **on(panel),
@@ -136,5 +138,5 @@ def _method(curve: MethodCurve, place: int, metric: str, panel: int, m: int | No
 
 def _reference(name: str, ends: list[float], value: float) -> dict:
     line = {"color": GREY, "width": 1.5, "dash": "dot"}
-    hover = {"hovertemplate": f"{name}: {value:.1%}<extra></extra>"}
+    hover = {"hovertemplate": f"{name}: {value:.1%}<extra></extra>", "meta": {"x": "from, to", "y": "accuracy"}}
     return {"type": "scatter", "mode": "lines", "name": name, "x": ends, "y": [value, value], "line": line} | hover

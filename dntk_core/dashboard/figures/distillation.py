@@ -36,6 +36,7 @@ def outcome(mixing: Mixing, scores: Scores, full: Scores, network: float) -> go.
             "textposition": "outside",
             "cliponaxis": False,
             "marker": {"color": colour},
+            "meta": {"x": "kind", "y": "count"},
             "hovertemplate": f"{kind}: %{{y}} gradients<extra></extra>",
         }
         for kind, count, colour in parts
@@ -55,6 +56,7 @@ def outcome(mixing: Mixing, scores: Scores, full: Scores, network: float) -> go.
             "textposition": "outside",
             "cliponaxis": False,
             "marker": {"color": [BLUE, FULL, GREY][: len(row)], "opacity": [1, 1, 0.5][: len(row)]},
+            "meta": {"x": "of", "y": "score"},
             "hovertemplate": f"{title}, %{{x}}: %{{y:.4g}}<extra></extra>",
             **on(i),
         }
@@ -114,18 +116,19 @@ def gallery(
         "customdata": [
             [int(i), class_names[labels[i]], float(w)] for i, w in zip(heavy.ravel(), weights.ravel(), strict=True)
         ],
+        "meta": {"x": "place", "y": "row", "columns": ["input", "class", "weight"]},
         "marker": {"size": 40, "opacity": 0, "symbol": "square"},
         "hovertemplate": "input %{customdata[0]} (%{customdata[1]}): weight %{customdata[2]:+.4f}<extra></extra>",
     }
     picture = {
-        "source": _sheet(images, heavy, weights),
+        "source": sheet(images, heavy, weights),
         "xref": "x", "yref": "y", "x": -0.5, "y": -0.5, "sizex": heavy.shape[1], "sizey": len(shown),
         "xanchor": "left", "yanchor": "top", "sizing": "stretch", "layer": "below",
     }  # fmt: skip
     ticks = {"tickmode": "array", "tickvals": list(range(len(shown)))}
     names = [_named(i, mixing.origin[i]) for i in shown]
     range_ = {"range": [len(shown) - 0.4, -0.55], "showgrid": False, "zeroline": False}
-    classes = {"tickmode": "array", "tickvals": list(range(len(class_names))), "ticktext": _short(class_names)}
+    classes = {"tickmode": "array", "tickvals": list(range(len(class_names))), "ticktext": short(class_names)}
     x = [{"visible": False, "range": [-0.5, heavy.shape[1] - 0.5]}, classes | {"showgrid": False, "zeroline": False}]
     y = [range_ | ticks | {"ticktext": names}, range_ | {"matches": "y", "visible": False}]
     titles = ["Inputs that weigh most, with their weights", "Soft label"]
@@ -151,7 +154,10 @@ def _soft_labels(soft: np.ndarray, class_names: Sequence[str]) -> dict:
         # The axis points down.
         "y": -0.42 * (soft / scale).ravel(),
         "base": rows.ravel(),
-        "customdata": [[class_names[c], float(soft[i, c])] for i, c in zip(rows.ravel(), classes.ravel(), strict=True)],
+        "customdata": [
+            [class_names[c], float(soft[i, c]), int(i)] for i, c in zip(rows.ravel(), classes.ravel(), strict=True)
+        ],
+        "meta": {"x": "class number", "y": "height", "columns": ["class", "value", "row"]},
         "hovertemplate": "%{customdata[0]}: %{customdata[1]:+.3g}<extra></extra>",
         "marker": {"color": np.where(soft.ravel() > 0, BLUE, VERMILION).tolist()},
         **on(1),
@@ -169,11 +175,11 @@ def _named(place: int, origin: Origin) -> str:
     return f"<b>{place + 1}</b> {origin.kind}<br>{what.get(origin.kind, f'direction {origin.index + 1}')}"
 
 
-def _short(names: Sequence[str], limit: int = 6) -> list[str]:
+def short(names: Sequence[str], limit: int = 6) -> list[str]:
     return [name if len(name) <= limit else name[: limit - 1] + "…" for name in names]
 
 
-def _sheet(images: np.ndarray, heavy: np.ndarray, weights: np.ndarray) -> str:
+def sheet(images: np.ndarray, heavy: np.ndarray, weights: np.ndarray) -> str:
     """One picture of all tiles, framed by the colour of their sign, as a data address."""
     rows, columns = heavy.shape
     height, width = images.shape[2:]

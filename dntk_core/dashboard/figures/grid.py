@@ -10,9 +10,10 @@ from dntk_core.grid import Grid
 TITLES = {"accuracy": "accuracy", "fidelity": "fidelity", "mse": "logit MSE"}
 SYMBOLS = ("circle", "diamond", "square", "triangle-up", "cross", "x", "star")
 COLUMNS, PAIR = 4, 2
+COLUMN_NAMES = ["H", "tau_v", "tau_g", "s", "local", "gap", "removed", "accuracy", "fidelity", "mse"]
 HOVER = "<br>".join(
     [
-        "H = %{customdata[0]}, τ<sub>v</sub> = %{customdata[1]:g}, τ<sub>g</sub> = %{customdata[2]:g}",
+        "H = %{customdata[0]}, τ<sub>v</sub> = %{customdata[1]:~g}, τ<sub>g</sub> = %{customdata[2]:~g}",
         "s = %{customdata[3]}: %{customdata[4]} local + %{customdata[5]} gap, %{customdata[6]} removed",
         "accuracy %{customdata[7]:.1%}, fidelity %{customdata[8]:.1%}, MSE %{customdata[9]:.3g}",
         "<i>click to set the sliders</i><extra></extra>",
@@ -35,6 +36,7 @@ def heatmaps(grid: Grid, metric: str, here: tuple[int, float, float]) -> go.Figu
             "xgap": 1,
             "ygap": 1,
             "customdata": table[i],
+            "meta": {"x": "column", "y": "row", "columns": COLUMN_NAMES},
             "hovertemplate": HOVER,
             **on(i),
         }
@@ -71,6 +73,7 @@ def counts(grid: Grid, metric: str) -> go.Figure:
             "y": getattr(grid, kind)[i].ravel(),
             "marker": {"color": [colour if on_front else faded(colour, 0.45) for on_front in best[i].ravel()]},
             "customdata": table[i].reshape(b * g, -1),
+            "meta": {"x": "place", "y": "count", "columns": COLUMN_NAMES},
             "hovertemplate": HOVER,
             **on(i),
         }
@@ -101,6 +104,7 @@ def frontier(grid: Grid, metric: str, here: tuple[int, float, float]) -> go.Figu
             "y": values[i].ravel(),
             "marker": {"color": series(i), "symbol": SYMBOLS[i % len(SYMBOLS)], "size": 7, "opacity": 0.55},
             "customdata": table[i].reshape(-1, table.shape[-1]),
+            "meta": {"columns": COLUMN_NAMES},
             "hovertemplate": HOVER,
         }
         for i, H in enumerate(grid.H)
@@ -116,6 +120,7 @@ def frontier(grid: Grid, metric: str, here: tuple[int, float, float]) -> go.Figu
         "line": {"color": VERMILION, "width": 2, "shape": "hv"},
         "marker": {"size": 11, "symbol": "circle-open", "line": {"width": 2}},
         "customdata": cells[order],
+        "meta": {"columns": COLUMN_NAMES},
         "hovertemplate": HOVER,
     }
     stand = _here(grid, here)
@@ -128,7 +133,7 @@ def frontier(grid: Grid, metric: str, here: tuple[int, float, float]) -> go.Figu
 
 
 def _table(grid: Grid) -> np.ndarray:
-    """Every setting in full: H, τ_v, τ_g, s, local, gap, removed, accuracy, fidelity, mse, (a, b, g, 10)."""
+    """Every setting in full, (a, b, g, 10): what COLUMN_NAMES says."""
     axes = np.meshgrid(grid.H, grid.tau_v, grid.tau_g, indexing="ij")
     scores = (grid.accuracy, grid.fidelity, grid.mse)
     return np.stack([*axes, grid.s, grid.local, grid.gap, grid.removed, *scores], axis=-1).astype(float)

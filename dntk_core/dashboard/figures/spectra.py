@@ -28,6 +28,8 @@ def spectra(values: Mapping[str, np.ndarray], epsilon: float, chosen: str) -> go
         "x": [ranks[name] for name in names],
         "y": [max(values[name][ranks[name] - 1], np.finfo(float).tiny) for name in names],
         "text": names,
+        "meta": {"columns": ["kernel"]},
+        "customdata": [[name] for name in names],
         "hovertemplate": "%{text}: truncation rank %{x}<extra></extra>",
         "marker": {
             "color": [colour(values, name)["color"] for name in names],
@@ -64,6 +66,7 @@ def summary(values: Mapping[str, np.ndarray], epsilon: float, lam: float, chosen
             "text": [f"{number:.3g}" for number in numbers],
             "textposition": "outside",
             "cliponaxis": False,
+            "meta": {"x": "value", "y": "kernel"},
             "hovertemplate": "%{y}: %{x:.4g}<extra></extra>",
             "marker": {"color": [faded(colour(values, name)["color"], 1 if name == chosen else 0.6) for name in names]},
             **on(i),

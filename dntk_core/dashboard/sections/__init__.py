@@ -15,7 +15,17 @@ from collections.abc import Callable, Sequence
 
 from dntk_core.dashboard.page import Page
 from dntk_core.dashboard.panel import Panel
-from dntk_core.dashboard.sections import budget, containment, coverage, curves, distillation, grid, ledger, spectra
+from dntk_core.dashboard.sections import (
+    budget,
+    containment,
+    coverage,
+    curves,
+    dataset,
+    distillation,
+    grid,
+    ledger,
+    spectra,
+)
 
 SECTIONS: dict[str, Callable[[Page], Sequence[Panel]]] = {
     "Cost": ledger.panels,
@@ -25,5 +35,6 @@ SECTIONS: dict[str, Callable[[Page], Sequence[Panel]]] = {
     "Gradient distillation": distillation.panels,
     "Curves": curves.every_panel,
     "Grid search": grid.panels,
+    "Dataset distillation": dataset.panels,
     "Error budget": budget.panels,
 }

@@ -40,7 +40,8 @@ METHODS_DEFINITION = r"""
 Each method makes at most $s$ rows $A$; all are solved with the same ridge and scored on the same test inputs. With $V$
 an orthonormal basis of the distilled gradients and $\Phi$ centred, **variance covered** is
 $\|\Phi VV^\top\|_F^2/\|\Phi\|_F^2$ and **reconstruction error** $\|\Phi-\Phi VV^\top\|_F^2/m$.
-Bands are one standard deviation over three seeds. Ridge-optimal looks at the network's outputs, all others only at gradients.
+Bands are one standard deviation over three seeds. Ridge-optimal looks at the network's outputs, all others only at
+gradients.
 """
 READS = {
     "size": "How soon a few gradients of the chosen method do the work of all, and what more of them do to the solve.",
@@ -91,7 +92,7 @@ def spread(m: int, count: int, first: int = 1) -> list[int]:
 
 def method_sizes(m: int) -> list[int]:
     """The sizes at which methods are compared; two is the least that local-global makes."""
-    return [s for s in (2, 3, 5, 8, 12, 20, 32, 50, 100, 200) if s <= m // 2] or [m]
+    return [s for s in (2, 3, 5, 10, 20, 50, 100, 200) if s <= m // 2] or [m]
 
 
 @st.cache_resource(max_entries=200, show_spinner=False)

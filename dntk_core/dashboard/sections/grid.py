@@ -70,6 +70,21 @@ def search(key: str, H: tuple[int, ...], ridge: float, rule: str) -> Grid:
     return cached.live(key).grid(H, TAU_V, TAU_G, ridge, rule)
 
 
+def best_settings(here: Page, metric: str) -> dict[str, dict]:
+    """The Pareto-optimal settings in words and as sliders' values, smallest first; of equals, one."""
+    grid = search(here.run.key, clusters(here), here.view.ridge, here.view.rule)
+    values, settings, seen = getattr(grid, metric), {}, set()
+    for cell in sorted(map(tuple, np.argwhere(grid.pareto(metric))), key=lambda cell: grid.s[cell]):
+        if (grid.s[cell], values[cell]) in seen:
+            continue
+        seen.add((grid.s[cell], values[cell]))
+        H, tau_v, tau_g = int(grid.H[cell[0]]), float(grid.tau_v[cell[1]]), float(grid.tau_g[cell[2]])
+        score = f"{values[cell]:.3g}" if metric == "mse" else f"{values[cell]:.1%}"
+        label = f"s = {grid.s[cell]}, {METRICS[metric].lower()} {score}: H {H}, variance {tau_v:g}, gap {tau_g:g}"
+        settings[label] = {"H": H, "tau_v": tau_v, "tau_g": tau_g}
+    return settings
+
+
 def setting(point: dict) -> dict | None:
     """The sliders' values at a clicked point; None where it is no setting."""
     data = point.get("customdata")

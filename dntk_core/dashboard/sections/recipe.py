@@ -10,6 +10,8 @@ from dntk_core.dashboard.page import Page
 NAMES = {
     "effective_dimension": "dntk_core.spectrum",
     "error_budget": "dntk_core.bounds",
+    "evenly_sized": "dntk_core.wmdd.sizes",
+    "judgement_table": "dntk_core.wmdd.judgement",
     "parameter_redundancy": "dntk_core.spectrum",
     "truncation_rank": "dntk_core.spectrum",
 }

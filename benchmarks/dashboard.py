@@ -1,0 +1,123 @@
+"""Slider → figures redrawn, in Chromium: every page beside a bare page with the same figures, measured in turn.
+
+python benchmarks/dashboard.py [--rounds 20] [--pages Spectra Containment]
+"""
+
+import argparse
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from dntk_core import RunSpec, load_or_build
+from dntk_core.store import Store
+from tests.browser.launch import chromium, serve
+
+# Page → the slider that changes most of it.
+SLIDERS = {
+    "Spectra": "Truncation",
+    "Containment": "Clusters",
+    "Gap_coverage": "Clusters",
+    "Gradient_distillation": "Variance",
+    "Curves": "Ridge",
+    "Grid_search": "Ridge",
+    "Error_budget": "Ridge",
+    "Compare": "Truncation",
+}
+LIMIT, AIM = 1.3, 0.5
+PLOT = ".js-plotly-plot"
+# The moment of the last change inside any figure since the last key press.
+WATCH = """plot => {
+  const inside = (node) => (node.nodeType === 1 ? node : node.parentElement)?.closest(plot);
+  new MutationObserver((changes) => {
+    if (changes.some(({ target }) => inside(target))) window.changed = performance.now();
+  }).observe(document.body, { subtree: true, childList: true, attributes: true, characterData: true });
+  document.addEventListener("keydown", () => { window.pressed = performance.now(); window.changed = 0; }, true);
+}"""
+QUIET = "() => window.changed > window.pressed && performance.now() - window.changed > 700"
+IDLE = "() => document.querySelector('.stApp')?.dataset.testScriptState === 'notRunning'"
+
+
+class Page:
+    """One page under measurement."""
+
+    def __init__(self, context, address: str, slider: str):
+        self.tab = context.new_page()
+        self.tab.set_default_timeout(60_000)
+        self.tab.goto(address)
+        self.tab.wait_for_selector(f"{PLOT} .main-svg")
+        self.tab.wait_for_function(IDLE)
+        self.tab.wait_for_timeout(2000)
+        self.tab.evaluate(WATCH, PLOT)
+        found = self.tab.get_by_test_id("stSlider").filter(has_text=slider)
+        self.handle = found.locator("input[type=range]").first
+
+    def move(self, key: str = "ArrowRight") -> float:
+        """Press a key on the slider; milliseconds until the last figure stood still."""
+        # Browsers draw only what is in front.
+        self.tab.bring_to_front()
+        self.handle.focus()
+        self.tab.keyboard.press(key)
+        self.tab.wait_for_function(QUIET)
+        return self.tab.evaluate("window.changed - window.pressed")
+
+    def figures(self) -> list[dict]:
+        """The figures as they were sent to the page."""
+        texts = self.tab.evaluate("() => Array.from(document.querySelectorAll('.dntk-plot'), (gd) => gd.dntkText)")
+        return [json.loads(text)["figure"] for text in texts]
+
+
+def measure(context, product: str, bare: str, folder: Path, name: str, rounds: int) -> tuple[np.ndarray, np.ndarray]:
+    """Move both pages' sliders in turn; milliseconds of each move, (rounds,) each. Product positions are all fresh."""
+    ours = Page(context, f"{product}/{name}", SLIDERS[name])
+    sets = [ours.figures()]
+    ours.move()
+    sets.append(ours.figures())
+    (folder / f"{name}.json").write_text(json.dumps(sets))
+    stock = Page(context, f"{bare}/?page={name}", "Position")
+    stock.move()
+    times = [(ours.move(_step(turn)), stock.move()) for turn in range(rounds)]
+    ours.tab.close()
+    stock.tab.close()
+    return tuple(np.array(times).T)
+
+
+def _step(turn: int) -> str:
+    """Selections of ridges are few: go to and fro, never over the end."""
+    return "ArrowRight" if (turn // 6) % 2 == 0 else "ArrowLeft"
+
+
+def main() -> int:
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--rounds", type=int, default=20)
+    arguments.add_argument("--pages", nargs="+", default=list(SLIDERS), choices=list(SLIDERS))
+    arguments = arguments.parse_args()
+
+    load_or_build(RunSpec.default())
+    worst = 0.0
+    with tempfile.TemporaryDirectory() as folder:
+        folder = Path(folder)
+        environment = {"DNTK_CACHE_DIR": str(Store().root), "DNTK_BENCH_FIGURES": str(folder), "OMP_NUM_THREADS": "1"}
+        with (
+            serve("app.py", folder / "product.log", **environment) as product,
+            serve("benchmarks/bare_page.py", folder / "bare.log", **environment) as bare,
+            chromium() as browser,
+        ):
+            context = browser.new_context(viewport={"width": 1280, "height": 720})
+            print(f"{'page':24} {'p50 ms':>8} {'p95 ms':>8} {'bare p50':>9} {'bare p95':>9} {'p50 ratio':>10}", flush=True)
+            for name in arguments.pages:
+                ours, stock = measure(context, product, bare, folder, name, arguments.rounds)
+                ratio = float(np.median(ours) / np.median(stock))
+                worst = max(worst, ratio)
+                cells = [np.median(ours), np.quantile(ours, 0.95), np.median(stock), np.quantile(stock, 0.95)]
+                print(f"{name:24} {cells[0]:8.0f} {cells[1]:8.0f} {cells[2]:9.0f} {cells[3]:9.0f} {ratio:10.2f}", flush=True)
+    print(f"worst ratio {worst:.2f}; at most {LIMIT}, aim {AIM}")
+    return 0 if worst <= LIMIT else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

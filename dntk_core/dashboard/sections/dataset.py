@@ -1,0 +1,141 @@
+"""Dataset distillation: the images, their making, what they capture, and both networks over size."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from dntk_core.dashboard.figures import curves as curve_figures
+from dntk_core.dashboard.figures import dataset as figures
+from dntk_core.dashboard.page import Page
+from dntk_core.dashboard.panel import Panel
+from dntk_core.pipeline import Run
+from dntk_core.spec import BASES, DistillSpec, RunSpec
+from dntk_core.wmdd.sizes import evenly_sized
+from dntk_core.wmdd.soft_labels import shares
+
+ROWS = 10
+GALLERY = r"""
+Each image $\tilde x_{k,j}$ of class $k$ stands for a share $w_{k,j}$ of the class's real images, written below it; the
+heaviest come first. Its **soft label** is the network's own output on it, here as
+$\mathrm{softmax}(f(\tilde x)/4)$, the form in which a network learns from it; raw logits are stored.
+"""
+LOSSES = r"""
+WMDD minimises per class $\frac1j\sum_j\|f_e(\tilde x_j)-b_j\|^2+\lambda_{BN}\,\mathcal L_{BN}$ by Adam with a cosine
+rate. The **feature loss** is the first term, with $f_e$ the penultimate activations and $b_j$ the barycenter points; the
+**batch-norm loss** is the mean over batch-norm layers of $\|\mu-\hat\mu\|+\|\sigma-\hat\sigma\|$ between the images'
+statistics and those of the whole class.
+"""
+MAP = r"""
+The real images of a class are one measure in feature space. Its $W_2$ barycenter with $j$ points and free weights is
+k-means: points $b_j$, weights $w_j$ the share of images nearest to each. Shown are the two leading principal directions
+of the real features; lines join each point with the image made for it.
+"""
+JUDGED = r"""
+$V(\tilde D)$ is the span of all logit gradients at the chosen images and $\Pi$ its projector. What it misses of the
+centred gradients $\Phi$ of real images splits into a tail that every subspace of that rank $r$ misses and a
+misalignment,
+
+$$\|\Phi(I-\Pi)\|^2=\sum_{j>r}\sigma_j^2+\big(\mathrm{tr}\,\Phi^\top\Phi\,\Pi^*-\mathrm{tr}\,\Phi^\top\Phi\,\Pi\big),$$
+
+drawn as shares of $\|\Phi\|^2$; the number is $(1-E)/(1-E_{PCA})$. **Class kernels** judge each logit's gradients by
+that logit's own span. **Kernel error** is $\|K-\Phi\Pi\Phi^\top\|_F$, its bound $\|\Phi\|\,\|\Phi(I-\Pi)\|$, both
+over $\|K\|_F$, all class kernels together. **Loss gradients left out** is $E\|(I-\Pi)g_t\|^2/E\|g_t\|^2$ for the
+cross-entropy of every real image. Residuals are measured in $k$ dimensions and scaled by $\frac{P-r}{P}\frac{k}{k-r}$.
+"""
+BASE = r"""
+Kernels at the same distilled images of two networks: one trained on the real images, one trained from scratch on the
+distilled images alone, with their soft labels and weights. The first $1, 2, \dots$ images of every class are taken, the
+heaviest first. Each kernel is scored against its own network.
+"""
+
+
+def panels(here: Page, first: int = 0, other: Run | None = None) -> tuple[Panel, ...]:
+    """All figures of a distilled run, galleries from class `first` on; none for a run on real images."""
+    run, made = here.run, here.run.distillation
+    if made is None:
+        return ()
+    names, method = run.class_names, run.spec.distill.method
+    labels, weights = np.array(made["labels"]), np.array(made["weights"])
+    shown = range(first, min(first + ROWS, len(names)))
+    real = np.array(made["real_features"]), np.array(made["real_labels"])
+    placed = np.array(made["points"]), np.array(made["features"])
+    return (
+        Panel(
+            "dataset_gallery",
+            figures.gallery(run.images, labels, weights, shares(made["soft_labels"]), names, shown),
+            f"{len(labels)} images for {run.artifacts['inputs'].note['n']:,}",
+            f"Made by {method}: a row per class, below each image the share of its class that it stands for.",
+            GALLERY,
+        ),
+        Panel(
+            "dataset_losses",
+            figures.losses(made["losses"], names),
+            "Synthesis",
+            _fall(made["losses"], run.spec.distill),
+            LOSSES,
+        ),
+        Panel(
+            "dataset_map",
+            figures.feature_map(*real, *placed, labels, weights, names),
+            "Feature space",
+            "Distilled images should lie where the real ones of their class are dense; larger ones stand for more.",
+            MAP,
+        ),
+        Panel(
+            "dataset_judged",
+            figures.judgements(run.judgements),
+            "What the gradients of each selection miss",
+            "Shorter is better; grey is missed by every subspace of that size, orange is the selection's own fault.",
+            JUDGED,
+        ),
+        Panel(
+            "dataset_bases",
+            curve_figures.curve(base_curves(here, other), "size", len(labels), run.test_accuracy),
+            "Both networks over size" if other is not None else "This network over size",
+            _bases(run, other),
+            BASE,
+        ),
+    )
+
+
+def base_curves(here: Page, other: Run | None) -> dict:
+    """Scores over size of the open run and, if there, of the one with the other network."""
+    found = {}
+    for run in (here.run, other):
+        if run is not None:
+            weights = np.array(run.distillation["weights"])
+            name = f"trained on {run.spec.distill.base} images"
+            found[name] = evenly_sized(run.problem, run.train_labels, weights, here.view.ridge)
+    return dict(sorted(found.items(), reverse=True))
+
+
+def sibling(spec: RunSpec) -> RunSpec:
+    """The same distilled images under the other network."""
+    (base,) = set(BASES) - {spec.distill.base}
+    return replace(spec, distill=replace(spec.distill, base=base))
+
+
+def distilled(spec: RunSpec) -> RunSpec:
+    """The run that distils a run's images first."""
+    return replace(spec, distill=DistillSpec(method="wmdd"))
+
+
+def _fall(losses: np.ndarray, spec: DistillSpec) -> str:
+    if not len(losses):
+        return "Nothing was synthesised."
+    total = losses.mean(axis=1) @ np.array([1.0, spec.bn_weight])
+    return f"From {spec.start} the loss fell {total[0] / total[-1]:.1f} times, to {total[-1]:.3g}."
+
+
+def _bases(run: Run, other: Run | None) -> str:
+    sides = [f"trained on {each.spec.distill.base} images {each.test_accuracy:.1%}" for each in (run, other) if each]
+    return f"Accuracy of the network itself: {', '.join(sorted(sides, reverse=True))}."
+
+
+def calls(here: Page) -> tuple[str, ...]:
+    """The calls that give the numbers of the page."""
+    weights = 'run.distillation["weights"]'
+    return (
+        "judgement_table(run.judgements)",
+        f"evenly_sized(run.problem, run.train_labels, {weights}, ridge={here.view.ridge})",
+    )

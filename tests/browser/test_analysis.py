@@ -1,0 +1,157 @@
+"""The analysis pages: each draws its figures, each slider changes what it must and nothing else, clicks apply."""
+
+import re
+
+import pytest
+
+PAGES = {
+    "Spectra": {"spectra", "kernel", "redundancy"},
+    "Containment": {"containment"},
+    "Gap_coverage": {"coverage"},
+    "Gradient_distillation": {"distillation", "gradients"},
+    "Curves": {"curve_size"},
+    "Grid_search": {"grid", "frontier", "counts"},
+    "Error_budget": {"budget_ridge", "budget_dimension"},
+}
+# link: (slider, steps, figures that must change; all others on the page must stay untouched)
+MOVES = {
+    "Spectra": [
+        ("Clusters", 1, {"kernel"}),
+        ("Truncation", 2, {"spectra", "redundancy"}),
+        ("Ridge", 2, {"redundancy"}),
+    ],
+    "Containment": [
+        ("Clusters", 1, {"containment"}),
+        ("Truncation", 2, {"containment"}),
+        ("Rank", 1, {"containment"}),
+    ],
+    "Gap_coverage": [
+        ("Clusters", 1, {"coverage"}),
+        ("Gap threshold", 2, {"coverage"}),
+        ("Truncation", 2, {"coverage"}),
+    ],
+    "Gradient_distillation?H=2&tau_v=0.7&tau_g=0.9": [
+        ("Gap threshold", 20, {"distillation", "gradients"}),
+        ("Variance kept", 10, {"distillation", "gradients"}),
+        ("Clusters", 1, {"distillation", "gradients"}),
+        ("Ridge", 4, {"distillation"}),
+    ],
+    "Curves?method=random": [("Ridge", 4, {"curve_size"}), ("Variance kept", 20, {"curve_size"})],
+    "Grid_search": [
+        ("Gap threshold", 1, {"grid", "frontier"}),
+        ("Gap threshold", -1, {"grid", "frontier"}),
+        ("Variance kept", 1, {"grid", "frontier"}),
+        ("Variance kept", -1, {"grid", "frontier"}),
+        ("Clusters", 1, {"grid", "frontier"}),
+    ],
+    "Error_budget": [("Ridge", 1, {"budget_ridge"}), ("Truncation", 4, {"budget_dimension"})],
+}
+STATE = """() => Object.fromEntries([...document.querySelectorAll('.dntk-plot[data-drawn]')]
+    .map(gd => [gd.dntk.name, Number(gd.dataset.drawn)]))"""
+
+
+def wait_for(tab, names: set[str]) -> dict[str, int]:
+    """Wait until exactly these figures are on the page; how often each was drawn."""
+    tab.page.wait_for_function(
+        f"names => JSON.stringify(Object.keys(({STATE})()).sort()) === JSON.stringify(names)",
+        arg=sorted(names),
+        timeout=60_000,
+    )
+    return tab.page.evaluate(STATE)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_page_draws_its_figures(tab, page):
+    one = tab(page)
+    wait_for(one, PAGES[page])
+    assert one.page.get_by_test_id("stAlert").count() == 0
+    for figure in one.plots(len(PAGES[page])).all():
+        assert figure.locator("svg.main-svg").count() >= 1 and figure.get_attribute("aria-label")
+    assert one.page.locator(".dntk-save").count() == len(PAGES[page])
+    assert one.page.get_by_text("Copy as Python").count() == 1
+
+
+@pytest.mark.parametrize("link", MOVES)
+def test_each_slider_changes_what_it_must_and_nothing_else(tab, link):
+    one = tab(link)
+    wait_for(one, PAGES[link.split("?")[0]])
+    for slider, steps, changed in MOVES[link]:
+        before = one.settle().page.evaluate(STATE)
+        one.move(slider, steps)
+        one.page.wait_for_function(
+            f"([names, before]) => {{ const now = ({STATE})(); return names.every(name => now[name] > before[name]) }}",
+            arg=[sorted(changed), before],
+        )
+        after = one.settle().page.evaluate(STATE)
+        assert {name for name in after if after[name] != before[name]} == changed, slider
+
+
+def test_the_kernel_of_a_class_can_be_chosen(tab):
+    one = tab("Containment")
+    wait_for(one, PAGES["Containment"])
+    assert "the mean kernel" in one.text()
+    one.page.get_by_test_id("stSelectbox").filter(has_text="Kernel").locator("input").click()
+    one.page.get_by_role("option", name="3", exact=True).click()
+    one.wait_for_parameter("kernel", "3")
+    one.page.get_by_text("the 3 kernel").first.wait_for()
+
+
+def test_a_click_on_a_grid_cell_moves_the_sliders(tab):
+    one = tab("Grid_search")
+    wait_for(one, PAGES["Grid_search"])
+    panel = one.plots(3).first.locator(".nsewdrag").nth(2)
+    panel.scroll_into_view_if_needed()
+    box = panel.bounding_box()
+    # Third column from the left, third row from the top, of 11 by 10.
+    x, y = box["x"] + box["width"] * 2.5 / 11, box["y"] + box["height"] * 2.5 / 10
+    one.page.mouse.move(x, y)
+    one.page.get_by_text("accuracy").locator("visible=true").first.wait_for()
+    assert "H = 15" in one.page.locator(".hoverlayer").first.text_content()
+    one.page.mouse.click(x, y)
+    for name, value in (("H", "15"), ("tau_v", "0.85"), ("tau_g", "0.6")):
+        one.wait_for_parameter(name, value)
+    assert one.slider("Clusters").get_attribute("value") == "15"
+
+
+def test_a_pareto_setting_can_be_chosen_by_keyboard(tab):
+    one = tab("Grid_search")
+    wait_for(one, PAGES["Grid_search"])
+    choice = one.page.get_by_test_id("stSelectbox").filter(has_text="Pareto").locator("input")
+    choice.focus()
+    one.page.keyboard.press("ArrowDown")
+    one.page.keyboard.press("Enter")
+    one.wait_for_parameter("H", "5")
+
+
+def test_the_gallery_turns_its_pages_and_survives_that_they_vanish(tab):
+    one = tab("Gradient_distillation?tau_v=0.9")
+    wait_for(one, PAGES["Gradient_distillation"])
+    pages = one.page.get_by_test_id("stPagination").get_by_role("button")
+    last = pages.nth(pages.count() - 2)
+    last.scroll_into_view_if_needed()
+    last.click()
+    one.page.wait_for_function("document.querySelectorAll('.dntk-plot')[1].dataset.drawn > 1")
+    assert not one.page.evaluate("document.querySelectorAll('.dntk-plot')[1].layout.yaxis.ticktext[0]").startswith(
+        "<b>1<"
+    )
+    one.move("Variance kept", -150)
+    one.page.wait_for_function(
+        "document.querySelectorAll('.dntk-plot')[1].layout.yaxis.ticktext[0].startsWith('<b>1<')"
+    )
+
+
+@pytest.mark.parametrize("view, name", [("Rank", "curve_rank"), ("Ridge", "curve_ridge"), ("All methods", "methods")])
+def test_curves_over_rank_and_ridge_and_all_methods(tab, small_run, view, name):
+    one = tab(f"Curves?run={small_run.key}")
+    wait_for(one, {"curve_size"})
+    one.page.get_by_test_id("stButtonGroup").get_by_text(view, exact=True).click()
+    wait_for(one, {name})
+
+
+def test_all_classes_are_shown_as_small_multiples(tab):
+    one = tab("Gap_coverage")
+    wait_for(one, {"coverage"})
+    one.page.get_by_test_id("stButtonGroup").get_by_text("Every class", exact=True).click()
+    wait_for(one, {"coverage_classes"})
+    titles = one.page.locator(".dntk-plot .annotation-text").all_text_contents()
+    assert sum(bool(re.search("uncovered", title)) for title in titles) == 10

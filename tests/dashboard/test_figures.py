@@ -1,0 +1,299 @@
+"""Figures carry the numbers of the results they show, stay light, and draw something for degenerate input."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+
+from dntk_core.bounds import error_budget
+from dntk_core.comparison import compare
+from dntk_core.dashboard.figures import budget, containment, coverage, curves, distillation, grid, spectra
+from dntk_core.dashboard.figures.canvas import POINTS, panels, thin
+from dntk_core.distill import Mixing, identity
+from dntk_core.live import Live
+from dntk_core.readout import Problem
+from dntk_core.spectrum import effective_dimension, parameter_redundancy, truncation_rank
+from tests.synthetic import draw, with_kernel
+
+RIDGES = (1e-6, 1e-3, 1.0)
+NAMES = ("ant", "bee", "cat")
+
+
+def cases() -> dict[str, Live]:
+    """An ordinary problem and the odd ones: nothing to see, one input, one class, singular, many inputs."""
+    rank_one = np.outer(np.arange(1.0, 7.0), np.arange(1.0, 7.0))
+    return {
+        "ordinary": Live(draw().problem),
+        "zero kernel": Live(with_kernel(np.zeros((6, 6)))),
+        "one input": Live(with_kernel(np.ones((1, 1)))),
+        "one class": Live(draw(C=1).problem),
+        "rank one": Live(with_kernel(rank_one)),
+        "many inputs": Live(draw(m=300, C=2).problem),
+    }
+
+
+CASES = cases()
+
+
+@pytest.fixture(params=CASES, scope="module")
+def live(request) -> Live:
+    return CASES[request.param]
+
+
+@pytest.fixture
+def ordinary() -> Live:
+    return CASES["ordinary"]
+
+
+def every_figure(live: Live) -> dict[str, go.Figure]:
+    """All figures of the analysis pages for one problem."""
+    problem: Problem = live.problem
+    m, C = problem.targets.shape
+    H = min(3, m)
+    values = spectra_of(live)
+    mixing = live.local_global(H, 0.9, 0.95)
+    scores = live.scores(mixing, 1e-3)
+    found = live.grid([1, H] if H > 1 else [1], [0.6, 0.9], [0.5, 0.9, 1.0], 1e-3)
+    sizes = sorted({min(2, m), m})
+    names = ["random", "herding", "kernel PCA"]
+    images = np.linspace(0, 1, m * 3 * 5 * 4).reshape(m, 3, 5, 4)
+    classes = [f"class {c}" for c in range(C)]
+    return {
+        "spectra": spectra.spectra(values, 0.05, "mean"),
+        "summary": spectra.summary(values, 0.05, live.lam(1e-3), "mean"),
+        "kernel": spectra.kernel_picture(live.kernel(), live.labels(H)),
+        "containment": containment.containment(live.containment(H, 0.05), 2),
+        "coverage": coverage.coverage(live.coverage(H, 0.05), 0.9, "union"),
+        "multiples": coverage.coverage_multiples({f"class {c}": live.coverage(H, 0.05, c) for c in range(C)}, 0.9),
+        "outcome": distillation.outcome(mixing, scores, live.scores(None, 1e-3), 0.5),
+        "gallery": distillation.gallery(mixing, problem.targets, images, np.zeros(m, int), classes, 0, 4),
+        "size": curves.curve({"all": live.size_curve("random", range(1, m + 1), 1e-3)}, "size", 1, 0.5),
+        "ridge": curves.curve({str(each): live.ridge_curve(each, RIDGES) for each in (None, mixing)}, "ridge", 1, 0.5),
+        "comparison": curves.comparison(compare(problem, sizes, 1e-3, range(2), names), m, "herding"),
+        "heatmaps": grid.heatmaps(found, "fidelity", (H, 0.9, 0.9)),
+        "counts": grid.counts(found, "mse"),
+        "frontier": grid.frontier(found, "mse", (99, 0.0, 0.0)),
+        "over ridge": budget.over_ridge([error_budget(problem, ridge) for ridge in RIDGES], RIDGES, None, 1e-3),
+        "over k": budget.over_dimension(
+            [parameter_redundancy(values["mean"], 10, k, 0.05) for k in (8, 64)], (8, 64), 64, 0.02
+        ),
+    }  # fmt: skip
+
+
+def spectra_of(live: Live) -> dict[str, np.ndarray]:
+    return {"mean": live.spectrum().values} | {str(c): each.values for c, each in enumerate(live.spectra())}
+
+
+def arrays(figure: go.Figure) -> list[np.ndarray]:
+    """All numbers that a figure draws."""
+    found = [trace[name] for trace in figure.data for name in ("x", "y", "z", "base") if name in trace]
+    kept = [np.array([v for v in np.ravel(each) if v is not None]) for each in found if each is not None]
+    return [each for each in kept if each.dtype.kind in "fiu"]
+
+
+def named(figure: go.Figure, name: str, panel: str = "x"):
+    """The one trace with this name on this axis."""
+    (trace,) = (t for t in figure.data if t.name == name and (t.xaxis or "x") == panel)
+    return trace
+
+
+def test_every_figure_draws_finite_numbers_and_stays_light(live):
+    for name, figure in every_figure(live).items():
+        assert len(figure.data) > 0, name
+        assert figure.layout.height > 100, name
+        for numbers in arrays(figure):
+            assert np.isfinite(numbers).all(), name
+        for trace in figure.data:
+            if trace.type == "scatter" and trace.x is not None:
+                assert len(trace.x) <= POINTS, name
+        text = figure.to_json()
+        assert len(text) < 400_000, name
+        assert not any(word in text for word in ("NaN", "Infinity")), name
+        json.loads(text)
+
+
+def test_spectra_draw_no_zero_on_their_log_axis(live):
+    for trace in spectra.spectra(spectra_of(live), 0.05, "mean").data:
+        assert min(trace.y) > 0
+
+
+def test_spectra_mark_truncation_ranks(ordinary):
+    values = spectra_of(ordinary)
+    marks = spectra.spectra(values, 0.1, "1").data[-1]
+    for (name,), x, y in zip(marks.customdata, marks.x, marks.y, strict=True):
+        assert x == truncation_rank(values[name], 0.1) and y == values[name][x - 1]
+
+
+def test_the_chosen_spectrum_is_drawn_last_and_thickest(ordinary):
+    lines = spectra.spectra(spectra_of(ordinary), 0.1, "1").data[:-1]
+    assert lines[-1].name == "1" and lines[-1].line.width == max(line.line.width for line in lines)
+
+
+def test_the_summary_bars_are_the_measures(ordinary):
+    values, lam = spectra_of(ordinary), 0.3
+    rank, redundancy, dimension = spectra.summary(values, 0.1, lam, "mean").data
+    assert list(rank.x) == [truncation_rank(each, 0.1) for each in values.values()]
+    assert np.allclose(np.multiply(rank.x, redundancy.x), 24)
+    assert list(dimension.x) == [effective_dimension(each, lam) for each in values.values()]
+
+
+def test_the_kernel_picture_is_sorted_and_cut_by_cluster(ordinary):
+    K, labels = ordinary.kernel(), ordinary.labels(3)
+    heat, cuts = spectra.kernel_picture(K, labels).data
+    order = np.argsort(labels, kind="stable")
+    norms = np.sqrt(np.diag(K))
+    assert np.allclose(heat.z, (K / norms[:, None] / norms)[np.ix_(order, order)], atol=1e-6)
+    assert {x for x in cuts.x if x is not None} >= set(np.cumsum(np.bincount(labels))[:-1] - 0.5)
+
+
+def test_a_large_kernel_becomes_means_over_blocks():
+    live = CASES["many inputs"]
+    heat = spectra.kernel_picture(live.kernel(), live.labels(3)).data[0]
+    assert heat.z.shape == (spectra.CELLS, spectra.CELLS) and np.max(heat.z) <= 1 + 1e-6
+
+
+def test_containment_shows_the_curves_and_the_table(ordinary):
+    result = ordinary.containment(3, 0.05)
+    figure = containment.containment(result, 2)
+    for name, field in (("minimum", "minimum"), ("maximum", "maximum"), ("mean over clusters", "mean")):
+        assert np.array_equal(named(figure, name).y, getattr(result, field))
+    assert np.array_equal(named(figure, "variance share", "x2").z, result.table)
+    assert {shape.x0 for shape in figure.layout.shapes} == {2, result.global_rank}
+
+
+@pytest.mark.parametrize("rule", ["ratio", "union"])
+def test_gaps_are_the_directions_below_the_threshold(ordinary, rule):
+    result = ordinary.coverage(3, 0.05)
+    judged = result.maximum if rule == "ratio" else result.union
+    threshold = float(np.median(judged))
+    marks = coverage.coverage(result, threshold, rule).data[-1]
+    assert list(marks.x) == list(np.flatnonzero(judged < threshold) + 1)
+    assert np.array_equal(marks.y, judged[judged < threshold])
+
+
+def test_of_many_classes_the_least_covered_are_shown(ordinary):
+    result = ordinary.coverage(3, 0.05)
+    results = {f"c{i}": replace(result, uncovered=i / 100) for i in range(30)}
+    titles = [note.text for note in coverage.coverage_multiples(results, 0.9).layout.annotations]
+    assert [title.split(" ")[0] for title in titles] == [f"c{i}" for i in range(10, 30)]
+
+
+def test_the_outcome_counts_rows_and_shows_scores(ordinary):
+    mixing = ordinary.local_global(3, 0.9, 0.99)
+    scores, full = ordinary.scores(mixing, 1e-3), ordinary.scores(None, 1e-3)
+    figure = distillation.outcome(mixing, scores, full, 0.75)
+    drawn = {trace.name: list(trace.y) for trace in figure.data}
+    assert drawn["local"] == [mixing.counts["local"]] and drawn["gap"] == [mixing.counts["gap"]]
+    assert drawn["removed"] == [mixing.removed]
+    assert drawn["Accuracy"] == [scores.accuracy, full.accuracy, 0.75]
+    assert drawn["Logit MSE"] == [scores.mse, full.mse]
+
+
+def test_the_gallery_shows_the_heaviest_inputs_with_signs_and_the_soft_labels(ordinary):
+    problem = ordinary.problem
+    mixing = ordinary.local_global(3, 0.9, 0.99)
+    m, C = problem.targets.shape
+    images, labels = np.random.default_rng(0).random((m, 1, 8, 8)), np.arange(m) % C
+    figure = distillation.gallery(mixing, problem.targets, images, labels, NAMES, 1, 3)
+    tiles, _, soft = figure.data
+    for y, (i, name, weight) in zip(tiles.y, tiles.customdata, strict=True):
+        assert weight == mixing.matrix[1 + y, i] and name == NAMES[labels[i]]
+    first = [abs(weight) for y, (_, _, weight) in zip(tiles.y, tiles.customdata, strict=True) if y == 0]
+    assert first == sorted(np.abs(mixing.matrix[1]), reverse=True)[: distillation.TILES]
+    expected = mixing.matrix[1:4] @ problem.targets
+    for c, base, (name, value, row) in zip(soft.x, soft.base, soft.customdata, strict=True):
+        assert name == NAMES[c] and row == base and np.isclose(value, expected[row, c])
+    assert figure.layout.images[0].source.startswith("data:image/png;base64,")
+
+
+def test_a_gallery_without_rows_says_so(ordinary):
+    nothing = Mixing(np.zeros((0, 24)), (), nested=False)
+    figure = distillation.gallery(
+        nothing, ordinary.problem.targets, np.zeros((24, 1, 2, 2)), np.zeros(24, int), NAMES, 0, 5
+    )
+    assert "No gradient" in figure.layout.annotations[0].text
+
+
+def test_selected_inputs_are_named(ordinary):
+    images = np.zeros((24, 1, 2, 2))
+    figure = distillation.gallery(identity(24), ordinary.problem.targets, images, np.zeros(24, int), NAMES, 5, 2)
+    assert "input 5" in figure.layout.yaxis.ticktext[0]
+
+
+def test_curves_show_every_measure(ordinary):
+    result = ordinary.rank_curve([1, 5, 24], 1e-3)
+    figure = curves.curve({"ranks": result}, "rank", 5, 0.75)
+    for name, field, panel in (
+        ("accuracy", "accuracy", "x"),
+        ("MSE", "mse", "x2"),
+        ("condition number", "condition", "x3"),
+    ):
+        assert np.array_equal(named(figure, name, panel).y, getattr(result, field))
+    assert all(shape.x0 == 5 for shape in figure.layout.shapes)
+
+
+def test_the_comparison_shows_means_bands_and_compression(ordinary):
+    found = compare(ordinary.problem, [3, 6, 12], 1e-3, range(3), ["random", "kernel PCA"])
+    figure = curves.comparison(found, 24, "random")
+    assert np.array_equal(named(figure, "random").y, found[0].mean("accuracy"))
+    assert list(named(figure, "random", "x6").x) == [8, 4, 2]
+    assert any(trace.name == "random, spread" for trace in figure.data)
+    assert not any(trace.name == "kernel PCA, spread" for trace in figure.data)
+
+
+def test_grid_cells_carry_their_whole_setting(ordinary):
+    found = ordinary.grid([2, 4], [0.6, 0.9], [0.5, 0.9, 1.0], 1e-3)
+    figure = grid.heatmaps(found, "accuracy", (4, 0.9, 1.0))
+    assert np.array_equal(figure.data[1].z, found.accuracy[1])
+    H, tau_v, tau_g, s, local, gap = figure.data[1].customdata[1, 2][:6]
+    assert (H, tau_v, tau_g) == (4, 0.9, 1.0) and s == local + gap == found.s[1, 1, 2]
+    assert len(figure.layout.shapes) == found.pareto("accuracy").sum()
+    assert any("×" in note.text for note in figure.layout.annotations)
+
+
+def test_the_frontier_runs_through_the_pareto_settings(ordinary):
+    found = ordinary.grid([2, 4], [0.6, 0.9], [0.5, 0.9, 1.0], 1e-3)
+    line = named(grid.frontier(found, "fidelity", (2, 0.6, 0.5)), "Pareto frontier")
+    assert list(line.x) == sorted(found.s[found.pareto("fidelity")])
+    assert (np.diff(line.y) >= 0).all()
+
+
+def test_counts_stack_to_the_number_of_gradients(ordinary):
+    found = ordinary.grid([2, 4], [0.6, 0.9], [0.5, 0.9, 1.0], 1e-3)
+    figure = grid.counts(found, "fidelity")
+    assert np.array_equal(named(figure, "local", "x2").y + named(figure, "gap", "x2").y, found.s[1].ravel())
+
+
+@pytest.mark.parametrize("c", [None, 1])
+def test_the_budget_stacks_the_three_terms(ordinary, c):
+    budgets = [error_budget(ordinary.problem, ridge) for ridge in RIDGES]
+    figure = budget.over_ridge(budgets, RIDGES, c, 1e-3)
+    for name, field in (
+        ("approximation", "approx"),
+        ("bias", "bias"),
+        ("variance", "variance"),
+        ("measured", "measured"),
+    ):
+        expected = [getattr(each, field).mean() if c is None else getattr(each, field)[c] for each in budgets]
+        assert np.allclose(named(figure, name).y, expected)
+    assert {trace.stackgroup for trace in figure.data[:3]} == {"bound"}
+
+
+def test_a_run_without_projection_has_no_mark_on_the_dimension_axis(ordinary):
+    terms = [parameter_redundancy(ordinary.spectrum().values, 100, k, 0.05) for k in (8, 64)]
+    figure = budget.over_dimension(terms, (8, 64), None, None)
+    assert not figure.layout.shapes and list(named(figure, "projection").y) == [term.jl for term in terms]
+
+
+def test_panels_do_not_overlap():
+    layout = panels(list("abcde"), 3, [{}] * 5, [{}] * 5)
+    first, second, fourth = layout["xaxis"]["domain"], layout["xaxis2"]["domain"], layout["yaxis4"]["domain"]
+    assert first[1] < second[0] and fourth[1] < layout["yaxis"]["domain"][0]
+    assert np.isclose(layout["xaxis3"]["domain"][1], 1) and np.isclose(fourth[0], 0)
+
+
+def test_thinning_keeps_both_ends():
+    kept = thin(12_345)
+    assert len(kept) == POINTS and kept[0] == 0 and kept[-1] == 12_344

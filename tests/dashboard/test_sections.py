@@ -1,0 +1,60 @@
+"""What pages show: complete panels with unique keys, and code that gives the same numbers."""
+
+import subprocess
+import sys
+
+import pytest
+
+from dntk_core.dashboard.page import Page
+from dntk_core.dashboard.sections import budget, containment, coverage, curves, distillation, grid, spectra
+from dntk_core.dashboard.sections.recipe import python
+from dntk_core.dashboard.view import View
+from dntk_core.live import Live
+
+
+@pytest.fixture(scope="module")
+def here(default_run) -> Page:
+    return Page(default_run, Live(default_run.problem), View(kernel=3), {})
+
+
+def test_every_panel_is_explained_and_has_a_key_of_its_own(here):
+    sections = (spectra, containment, coverage, distillation, grid, budget)
+    found = [panel for section in sections for panel in section.panels(here)]
+    found += [panel for over in ("size", "rank", "ridge") for panel in curves.panels(here, over)]
+    assert len({panel.key for panel in found}) == len(found)
+    for panel in found:
+        assert panel.title and panel.read.endswith(".") and "$" in panel.definition, panel.key
+
+
+def test_the_code_of_every_page_runs_as_it_stands(here):
+    calls = [call for section in (spectra, containment, coverage, grid, budget) for call in section.calls(here)]
+    calls += [call for over in ("size", "rank", "ridge") for call in curves.calls(here, over)]
+    code = python(here.run.key, calls)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert repr(here.live.containment(10, 0.05, 3)) in done.stdout
+
+
+def test_a_click_becomes_a_setting_only_where_there_is_one():
+    assert grid.setting({"customdata": [5.0, 0.6, 0.9, 7.0]}) == {"H": 5, "tau_v": 0.6, "tau_g": 0.9}
+    assert grid.setting({"customdata": None}) is None
+
+
+def test_the_listed_settings_are_pareto_optimal_and_get_better_with_size(here):
+    settings = grid.best_settings(here, "fidelity")
+    fidelity = [
+        here.live.local_global_scores(s["H"], s["tau_v"], s["tau_g"], here.view.ridge).fidelity
+        for s in settings.values()
+    ]
+    assert len(fidelity) > 1 and fidelity == sorted(fidelity)
+
+
+def test_the_gallery_has_as_many_pages_as_its_rows_need(here):
+    rows = here.live.local_global(here.view.H, here.view.tau_v, here.view.tau_g).size
+    assert (distillation.pages(here) - 1) * distillation.ROWS < rows <= distillation.pages(here) * distillation.ROWS
+
+
+@pytest.mark.parametrize("method", ["random", "ridge-optimal"])
+def test_size_curves_exist_for_methods_with_and_without_an_order(here, method):
+    curve = curves.sizes_curve(here.live, method, 1e-4)
+    assert len(curve.x) > 2 and (curve.x[1:] > curve.x[:-1]).all()
