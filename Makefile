@@ -12,9 +12,9 @@ app: build
 build: $(VENV)/installed
 	$(BIN)/python -m dntk_core build
 
-# Two busy threads are all that a small machine has; more only slow each other down.
+# One thread each: tests start processes of their own, and a small machine has two cores.
 test: $(VENV)/installed browser
-	OMP_NUM_THREADS=2 $(BIN)/python -m pytest
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest
 
 $(VENV)/installed: requirements.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "DNTK needs Python 3.11 or newer; set PYTHON=…"; exit 1; }

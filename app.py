@@ -14,16 +14,15 @@ from dntk_core.spec import RunSpec
 with frame("Distilled neural tangent kernels") as navigation:
     link, spec = {"run": open_key()}, RunSpec.default()
     if computations.available(open_key()):
-        here = enter(navigation)
+        here = enter()
         link, spec = here.link, here.run.spec
         publish(link)
         st.markdown(f"#### {spec.summary}")
         summary(here.run)
         show(*ledger.panels(here))
     else:
-        with navigation:
-            links(link)
         refuse()
+    links(navigation, link)
     computations.follow()
     with st.expander("Compute another run"):
         new_run(spec)

@@ -1,4 +1,4 @@
-"""A bare Streamlit page that alternates between two ready-made sets of figures: what Streamlit and Plotly cost alone."""
+"""A bare page that alternates between two ready-made sets of figures: what Streamlit and Plotly cost alone."""
 
 import json
 import os

@@ -1,7 +1,7 @@
 """Weights from files, without ever running code from them."""
 
-import pickle
 from pathlib import Path
+from pickle import UnpicklingError
 
 import torch
 from safetensors import SafetensorError
@@ -56,10 +56,10 @@ def read_state(path: Path) -> dict[str, Tensor]:
 def _read_torch(path: Path) -> dict:
     try:
         state = torch.load(path, map_location="cpu", weights_only=True)
-    except pickle.UnpicklingError:
+    except UnpicklingError:
         raise DNTKError(
-            f"{path} holds more than tensors (a whole pickled module, or code) and was not loaded; in a place you "
-            "trust, convert it: torch.save(torch.load(path, weights_only=False).state_dict(), 'weights.pth')"
+            f"{path} holds more than tensors (a whole pickled module, or code) and was not loaded; convert it where "
+            "you trust it: load it there and torch.save(model.state_dict(), 'weights.pth')"
         ) from None
     if not isinstance(state, dict):
         raise DNTKError(f"{path} holds a {type(state).__name__}, not a state dict")

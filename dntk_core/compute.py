@@ -11,7 +11,7 @@ PRECISIONS = ("float32", "bfloat16")
 class Compute:
     """device: auto, cuda, mps or cpu; memory: bytes one batch may take; batch: inputs at once, 0 = as many as fit.
 
-    precision: of the network's own products, float32 or bfloat16 (faster on recent GPUs, good to about 1 %)
+    precision: of the network's own products, set by a run from its spec: it does change results, by about 1 %
     own_code: whether a network named `package.module:factory` may be imported and called
     """
 

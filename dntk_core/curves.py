@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dntk_core.conditioning import prefix_conditioning
+from dntk_core.conditioning import conditioning, prefix_conditioning
 from dntk_core.distill.mixing import Mixing
 from dntk_core.errors import DNTKError
-from dntk_core.readout import Problem, coefficients, compress, score_coefficients
+from dntk_core.readout import Compressed, Problem, coefficients, compress, score_coefficients
 from dntk_core.ridge import absolute_ridge
 from dntk_core.spectrum import Spectrum, spectrum
 
@@ -46,11 +46,24 @@ def class_spectra(problem: Problem) -> tuple[Spectrum, ...]:
 
 def size_curve(problem: Problem, mixing: Mixing | None, sizes: Sequence[int], ridge: float) -> Curve:
     """Score the first s rows of a mixing for every s in sizes (q,), from one factorisation per class."""
+    return prefix_curve(problem, compress(problem.kernels, problem.targets, mixing), sizes, ridge)
+
+
+def prefix_curve(problem: Problem, compressed: Compressed, sizes: Sequence[int], ridge: float) -> Curve:
+    """Score the first s rows of a mixing that is already applied."""
     lam = absolute_ridge(problem.kernels, ridge)
-    compressed = compress(problem.kernels, problem.targets, mixing)
     sizes = checked("sizes", sizes, len(compressed.matrix))
     scores = score_coefficients(problem, coefficients(compressed, lam, sizes))
     return Curve(sizes, *scores, *prefix_conditioning(compressed.gram, lam, sizes))
+
+
+def separate_curve(problem: Problem, compressed: Sequence[Compressed], ridge: float) -> Curve:
+    """Score q mixings of different sizes, each by itself, in one pass over the cross kernels."""
+    lam = absolute_ridge(problem.kernels, ridge)
+    sizes = np.array([len(each.matrix) for each in compressed])
+    alpha = np.concatenate([coefficients(each, lam, [len(each.matrix)]) for each in compressed], axis=2)
+    condition, smallest = np.mean([conditioning(each.gram, lam) for each in compressed], axis=2).T
+    return Curve(sizes, *score_coefficients(problem, alpha), condition, smallest)
 
 
 def rank_curve(

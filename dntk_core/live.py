@@ -8,7 +8,7 @@ from dntk_core.bounds import ErrorBudget, error_budget
 from dntk_core.clusters import Embedding, cluster_embedding, embed
 from dntk_core.comparison import MethodCurve, compare
 from dntk_core.conditioning import conditioning
-from dntk_core.curves import Curve, rank_curve, ridge_curve, size_curve
+from dntk_core.curves import Curve, prefix_curve, rank_curve, ridge_curve, separate_curve
 from dntk_core.decomposition import Decomposition, decompose
 from dntk_core.distill import METHODS, Mixing, Source
 from dntk_core.distill.local_global import local_global_of
@@ -120,10 +120,18 @@ class Live:
         """Distil by a method of METHODS into at most `size` gradients."""
         if method not in METHODS:
             raise DNTKError(f"the method must be one of {', '.join(METHODS)}, got {method!r}")
-        seed = self.seed if seed is None else seed
-        return self._memo.get(
-            ("method", method, size, ridge, seed), lambda: METHODS[method].distil(self._source, size, ridge, seed)
-        )
+        key = self._key(method, size, ridge, seed)
+        return self._memo.get(("method", *key), lambda: METHODS[method].distil(self._source, size, ridge, key[-1]))
+
+    def _compressed(self, method: str, size: int, ridge: float, seed: int | None) -> Compressed:
+        mixing = self.distil(method, size, ridge, seed)
+        key = self._key(method, size, ridge, seed)
+        return self._memo.get(("applied", *key), lambda: compress(self.problem.kernels, self.problem.targets, mixing))
+
+    def _key(self, method: str, size: int, ridge: float, seed: int | None) -> tuple:
+        """All that a mixing depends on."""
+        used = ridge if METHODS[method].uses_ridge else None
+        return method, size, used, self.seed if seed is None else seed
 
     def scores(self, mixing: Mixing | None, ridge: float) -> Scores:
         """Score the readout on any mixing; None is the full readout."""
@@ -154,11 +162,13 @@ class Live:
     # Curves.
 
     def size_curve(self, method: str, sizes: Sequence[int], ridge: float, seed: int | None = None) -> Curve:
-        """Score a nested method over sizes (q,)."""
-        mixing = self.distil(method, int(max(sizes)), ridge, seed)
-        if not mixing.nested:
-            raise DNTKError(f"{method} has no nested order; use compare, which distils each size on its own")
-        return size_curve(self.problem, mixing, sizes, ridge)
+        """Score a method over sizes (q,); one that is not nested is distilled for each, and x is what it makes."""
+        if method in METHODS and METHODS[method].nested:
+            return prefix_curve(self.problem, self._compressed(method, int(max(sizes)), ridge, seed), sizes, ridge)
+        made = [self._compressed(method, int(size), ridge, seed) for size in sizes]
+        # Several budgets may end in the same number of gradients.
+        each = {len(compressed.matrix): compressed for compressed in made}
+        return separate_curve(self.problem, [each[size] for size in sorted(each)], ridge)
 
     def rank_curve(self, ranks: Sequence[int], ridge: float) -> Curve:
         """Score rank-r kernels over ranks (q,)."""

@@ -1,7 +1,7 @@
 """The stage graph: load_or_build(spec) → Run, each stage computed once and cached."""
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -11,6 +11,7 @@ from dntk_core.errors import DNTKError
 from dntk_core.images import ImageArray, as_images
 from dntk_core.index import Index, RunInfo
 from dntk_core.kernels import Kernels
+from dntk_core.memory import forget_peak, peak_bytes
 from dntk_core.pinning import pin
 from dntk_core.progress import Report, ignore
 from dntk_core.readout import Problem
@@ -122,7 +123,8 @@ def load_or_build(
 
     report: called with a Progress at every step; may raise Cancelled, and the next call goes on from there
     """
-    store, compute, spec = store or Store(), compute or Compute(), pin(spec)
+    store, spec = store or Store(), pin(spec)
+    compute = replace(compute or Compute(), precision=spec.precision)
     if (run := _cached(spec, store)) is not None:
         return run
     # Loading torch takes seconds; a cached run does without.
@@ -136,14 +138,17 @@ def load_or_build(
     network = spec.network_stage
     build = {
         "model": lambda bench: stages.build_model_stage(spec, compute, report, bench),
-        "distilled": lambda bench: distilling.build_distilled_stage(spec, made["model"], compute, report, bench),
+        "choices": lambda bench: distilling.build_choices_stage(spec, made["model"], compute, report, bench),
+        "distilled": lambda bench: distilling.build_distilled_stage(
+            spec, made["model"], made["choices"], compute, report, bench
+        ),
         "student": lambda bench: distilling.build_student_stage(spec, made["distilled"], compute, report),
         "inputs": lambda bench: stages.build_inputs_stage(spec, made.get("distilled"), report),
         "features": lambda bench: stages.build_features_stage(
             spec, made[network], made["inputs"], compute, report, bench
         ),
         "selections": lambda bench: build_selections_stage(
-            spec, made["model"], made[network], made["distilled"], made["features"], compute, report, bench
+            spec, made[network], made["choices"], made["distilled"], made["features"], compute, report, bench
         ),
         "kernels": lambda bench: stages.build_kernels_stage(made["features"], made["inputs"], report),
     }
@@ -222,7 +227,8 @@ def _cached(spec: RunSpec, store: Store) -> Run | None:
 def _timed(build):
     def timed(bench):
         started = time.perf_counter()
+        forget_peak()
         contents, note = build(bench)
-        return contents, note | {"seconds": time.perf_counter() - started}
+        return contents, note | {"seconds": time.perf_counter() - started, "peak_bytes": peak_bytes()}
 
     return timed

@@ -1,7 +1,7 @@
 """Where datasets come from: bundled digits, torchvision's by name, class folders of image files, .npz files."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -113,8 +113,6 @@ def torchvision_arrays(class_name: str, flip: bool) -> Callable[[DataSpec], Sour
 
 def imagenette(spec: DataSpec) -> Source:
     """Load ImageNette as class folders, downloaded if it is not there."""
-    from dataclasses import replace
-
     import torchvision.datasets
 
     edition = "160px" if 0 < spec.size <= 160 else "320px" if 0 < spec.size <= 320 else "full"

@@ -5,11 +5,13 @@ import json
 from dataclasses import asdict, dataclass, field, fields, replace
 from math import inf
 
+from dntk_core.compute import PRECISIONS
 from dntk_core.errors import DNTKError
 
 # Raise a stage's number when its algorithm changes: old artifacts are then no longer found.
 STAGES = {
     "model": 1,
+    "choices": 1,
     "distilled": 1,
     "student": 1,
     "inputs": 1,
@@ -123,8 +125,10 @@ class RunSpec:
     inputs: InputSpec = field(default_factory=InputSpec)
     projection: ProjectionSpec = field(default_factory=ProjectionSpec)
     outputs: str = "logits"
+    precision: str = "float32"
 
     def __post_init__(self):
+        _require_one_of("precision", self.precision, PRECISIONS)
         _require_one_of("outputs", self.outputs, OUTPUTS)
         _require(self.model.epochs >= 0, f"epochs must be at least 0, got {self.model.epochs}")
         _require(self.data.size >= 0 and self.data.resize >= 0, "size and resize must be at least 0")
@@ -163,8 +167,10 @@ class RunSpec:
     @property
     def stages(self) -> tuple[str, ...]:
         """The stages this run goes through, in order."""
-        extra = {"distilled": self.distilled, "student": self.network_stage == "student", "selections": self.distilled}
-        return tuple(stage for stage in STAGES if extra.get(stage, True))
+        skipped = set() if self.distilled else {"choices", "distilled", "selections"}
+        if self.network_stage != "student":
+            skipped.add("student")
+        return tuple(stage for stage in STAGES if stage not in skipped)
 
     @property
     def key(self) -> str:
@@ -179,10 +185,18 @@ class RunSpec:
     def _depends_on(self, stage: str) -> dict:
         if stage == "model":
             return {"data": self._data(), "model": self._model()}
+        if stage == "choices":
+            chosen = {"per_class": self.distill.per_class, "seed": self.distill.seed}
+            gradients = {"projection": asdict(self.projection), "outputs": self.outputs, "precision": self.precision}
+            return {"model": self.stage_key("model"), **chosen, **gradients}
+        if stage == "distilled" and self.distill.method != "wmdd":
+            return {"choices": self.stage_key("choices"), "method": self.distill.method}
         if stage == "distilled":
-            return {"model": self.stage_key("model"), "distill": self._distillation()}
+            settings = {name: value for name, value in asdict(self.distill).items() if name != "base"}
+            return {"model": self.stage_key("model"), "distill": settings}
         if stage == "student":
-            return {"model": self.stage_key("model"), "distilled": self.stage_key("distilled")}
+            keys = {name: self.stage_key(name) for name in ("model", "distilled")}
+            return {**keys, "epochs": self.model.epochs}
         if stage == "inputs" and self.distilled:
             return {"distilled": self.stage_key("distilled"), "test": self.inputs.test, "seed": self.inputs.seed}
         if stage == "inputs":
@@ -195,6 +209,7 @@ class RunSpec:
                 "inputs": self.stage_key("inputs"),
                 "projection": asdict(self.projection),
                 "outputs": self.outputs,
+                "precision": self.precision,
             }
         return {"features": self.stage_key("features")}
 
@@ -206,17 +221,6 @@ class RunSpec:
         """The network; one with given weights is not trained, one with pinned weights may lie anywhere."""
         model = _without(asdict(self.model), "epochs" if self.model.weights else "")
         return _without(model, "weights" if self.model.fingerprint else "")
-
-    def _distillation(self) -> dict:
-        """The settings the distilled images depend on; those of WMDD do not touch a selection."""
-        settings = asdict(self.distill)
-        if self.distill.method == "wmdd":
-            del settings["base"]
-            return settings
-        chosen = {name: settings[name] for name in ("method", "per_class", "seed")}
-        if self.distill.method == "pivoted Cholesky":
-            chosen |= {"projection": asdict(self.projection), "outputs": self.outputs}
-        return chosen
 
     @property
     def summary(self) -> str:

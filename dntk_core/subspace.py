@@ -42,14 +42,15 @@ class EnergyGap:
     kernel_bound: float
 
 
-def projected(cross: np.ndarray, gram: np.ndarray) -> np.ndarray:
+def projected(cross: np.ndarray, gram: np.ndarray, energy: float) -> np.ndarray:
     """Return coordinates ΦV of gradients in an orthonormal basis V of span Φ̂ᵀ, in the order of its rows.
 
     cross (n, s) = ΦΦ̂ᵀ, gram (s, s) = Φ̂Φ̂ᵀ = LLᵀ: ΦV = cross L⁻ᵀ, (n, s). Rows that depend on earlier ones get
     coordinates 0, up to the rounding that is added to the diagonal to let the factorisation pass.
+    energy: ‖A‖²‖Φ‖², to which the rounding in gram is relative: Φ̂ itself may all but vanish
     """
     s = len(gram)
-    rounding = s * np.finfo(float).eps * np.trace(gram) or 1.0
+    rounding = s * np.finfo(float).eps * energy or 1.0
     L = np.linalg.cholesky(gram + rounding * np.eye(s))
     return solve_triangular(L, cross.T, lower=True, check_finite=False).T
 
@@ -65,7 +66,8 @@ def subspace_coverage(kernels: np.ndarray, matrix: np.ndarray, sizes: np.ndarray
     added, total = np.zeros(len(matrix)), 0.0
     for K in kernels:
         cross = K @ matrix.T
-        added += np.sum(projected(cross - cross.mean(axis=0), matrix @ cross) ** 2, axis=0)
+        centred = cross - cross.mean(axis=0)
+        added += np.sum(projected(centred, matrix @ cross, _energy(K, matrix)) ** 2, axis=0)
         total += np.trace(K) - K.sum() / m
     captured = np.append(0.0, np.cumsum(added))[np.minimum(sizes, len(matrix))]
     missed = np.clip(total - captured, 0.0, None)
@@ -78,7 +80,7 @@ def subspace_coverage(kernels: np.ndarray, matrix: np.ndarray, sizes: np.ndarray
 def nystrom(kernel: np.ndarray, matrix: np.ndarray) -> np.ndarray:
     """Return ΦΠΦᵀ = K Aᵀ (A K Aᵀ)⁺ A K, the kernel that the distilled gradients induce: (m, m)."""
     cross = kernel @ matrix.T
-    coordinates = projected(cross, matrix @ cross)
+    coordinates = projected(cross, matrix @ cross, _energy(kernel, matrix))
     return coordinates @ coordinates.T
 
 
@@ -99,3 +101,8 @@ def energy_gap(kernel: np.ndarray, matrix: np.ndarray) -> EnergyGap:
         kernel_error=float(np.linalg.norm(kernel - induced)),
         kernel_bound=float(np.sqrt(total * missed)),
     )
+
+
+def _energy(kernel: np.ndarray, matrix: np.ndarray) -> float:
+    """The largest squared norm a row of AΦ can have: max ‖A_i‖² tr(K)."""
+    return float(np.max(np.sum(matrix**2, axis=1)) * np.trace(kernel))

@@ -42,24 +42,10 @@ class Seen:
         return torch.from_numpy(np.ascontiguousarray(self.data.normalise(self.images[index]), dtype=np.float32))
 
 
-def train(
-    model: nn.Module,
-    images: Seen | Tensor,
-    labels: Tensor,
-    spec: ModelSpec,
-    report: Report,
-    device: torch.device,
-    bench: Workbench | None = None,
-    judge: Callable[[nn.Module], float] | None = None,
-    flip: bool = False,
-) -> nn.Module:
-    """Fit by cross-entropy."""
+def label_objective(labels: Tensor, device: torch.device) -> Objective:
+    """Cross-entropy against labels (n,)."""
     labels = labels.to(device)
-
-    def objective(logits, chosen):
-        return F.cross_entropy(logits, labels[chosen])
-
-    return fit(model, images, objective, spec, report, device, bench, judge, flip)
+    return lambda logits, chosen: F.cross_entropy(logits, labels[chosen])
 
 
 def fit(

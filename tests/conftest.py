@@ -22,3 +22,18 @@ def default_run(store_folder):
     from dntk_core import RunSpec, load_or_build
 
     return load_or_build(RunSpec.default())
+
+
+@pytest.fixture(scope="session")
+def distilled_run(store_folder):
+    """A small run on distilled digits."""
+    from dntk_core import RunSpec, load_or_build
+    from dntk_core.spec import DistillSpec, InputSpec, ModelSpec, ProjectionSpec
+
+    spec = RunSpec(
+        model=ModelSpec(epochs=1),
+        distill=DistillSpec("wmdd", per_class=2, iterations=30),
+        inputs=InputSpec(kernel=60, test=60),
+        projection=ProjectionSpec(k=512),
+    )
+    return load_or_build(spec)

@@ -4,7 +4,8 @@ import pytest
 from dntk_core.comparison import compare, comparison_table
 from dntk_core.distill import METHODS, Source
 from dntk_core.errors import DNTKError
-from dntk_core.readout import evaluate
+from dntk_core.kernels import Kernels
+from dntk_core.readout import Problem, evaluate
 from dntk_core.subspace import subspace_coverage
 from tests.synthetic import draw
 
@@ -54,3 +55,22 @@ def test_what_cannot_be_compared_is_refused():
         compare(problem, [2], RIDGE, seeds=[])
     with pytest.raises(DNTKError, match="sizes"):
         compare(problem, [25], RIDGE)
+
+
+@pytest.mark.parametrize("kind", ["one direction", "zero", "pairs of equal inputs"])
+@pytest.mark.parametrize("method", METHODS)
+def test_no_method_gives_nan_on_a_degenerate_kernel(kind, method):
+    rng = np.random.default_rng(0)
+    C, m, t, P = 3, 20, 7, 5
+    Phi = {
+        "one direction": rng.standard_normal((C, 1, P)) * rng.uniform(0.5, 2, (1, m, 1)),
+        "zero": np.zeros((C, m, P)),
+        "pairs of equal inputs": np.repeat(rng.standard_normal((C, m // 2, P)), 2, axis=1),
+    }[kind]
+    cross = rng.standard_normal((C, t, P)) @ Phi.transpose(0, 2, 1)
+    outputs, labels = rng.standard_normal((m + t, C)), rng.integers(0, C, t)
+    problem = Problem(Kernels(Phi @ Phi.transpose(0, 2, 1), cross), outputs[:m], outputs[m:], labels)
+    (curve,) = compare(problem, [2, 3, 5], 1e-4, range(2), (method,))
+    for metric in ("accuracy", "fidelity", "mse", "coverage", "reconstruction"):
+        assert np.isfinite(getattr(curve, metric)).all(), metric
+    assert (curve.coverage <= 1 + 1e-9).all() and (curve.reconstruction >= 0).all()

@@ -79,10 +79,19 @@ def test_methods_by_name_and_seed(live):
     assert live.compare([3], RIDGE, seeds=[0], methods=["herding"])[0].mse.shape == (1, 1)
     with pytest.raises(DNTKError, match="one of random"):
         live.distil("coreset", 5, RIDGE)
-    with pytest.raises(DNTKError, match="nested"):
-        live.size_curve("local-global", [5], RIDGE)
+    with pytest.raises(DNTKError, match="one of random"):
+        live.size_curve("coreset", [5], RIDGE)
     with pytest.raises(DNTKError, match=r"0\.\.2"):
         live.spectrum(3)
+
+
+def test_a_method_without_an_order_is_scored_size_by_size(live):
+    curve = live.size_curve("local-global", [3, 6, 9], RIDGE)
+    for i, size in enumerate(curve.x):
+        mixing = next(m for s in (3, 6, 9) if (m := live.distil("local-global", s, RIDGE)).size == size)
+        alone = size_curve(live.problem, mixing, [size], RIDGE)
+        for field in ("accuracy", "fidelity", "mse", "condition", "smallest"):
+            np.testing.assert_allclose(getattr(curve, field)[i], getattr(alone, field)[0], rtol=1e-6)
 
 
 def test_sessions_that_share_it_see_the_same_numbers():

@@ -67,7 +67,7 @@ def test_broken_files_are_passed_over_and_others_named(folder):
     (folder / "train" / "blue" / "1.png").write_bytes(b"not a picture")
     (folder / "train" / "blue" / "notes.txt").write_text("hello")
     data = load_data(spec(folder))
-    kernel, test = choose_inputs(data, InputSpec(kernel=4, test=4))
+    kernel, _ = choose_inputs(data, InputSpec(kernel=4, test=4))
     chosen = {data.train_images.paths[i].name for i in kernel}
     assert len(kernel) == 4 and chosen <= {"0.png", "2.png", "1.jpg", "2.jpg"}
     assert [name.endswith("notes.txt") for name in data.skipped] == [True]

@@ -13,7 +13,7 @@ import pytest
 
 from dntk_core.errors import DNTKError
 from dntk_core.index import Index
-from dntk_core.spec import STAGES, RunSpec
+from dntk_core.spec import RunSpec
 from dntk_core.store import Store
 
 fork = multiprocessing.get_context("fork")
@@ -248,7 +248,7 @@ def test_planted_pickles_do_not_run(tmp_path):
 
 def test_the_index_is_rebuilt_from_the_artifacts_when_lost_or_damaged(tmp_path):
     spec, store = RunSpec.default(), Store(tmp_path)
-    for stage in STAGES:
+    for stage in spec.stages:
         store.load_or_build(stage, spec.stage_key(stage), spec.to_json(), build_small)
     index = Index(store)
     (info,) = index.all()

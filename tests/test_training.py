@@ -10,7 +10,7 @@ from dntk_core.errors import Cancelled
 from dntk_core.progress import ignore
 from dntk_core.spec import DataSpec, ModelSpec
 from dntk_core.store import Workbench
-from dntk_core.training import RATE, Seen, accuracy, one_cycle, train
+from dntk_core.training import RATE, Seen, accuracy, fit, label_objective, one_cycle
 
 CPU = torch.device("cpu")
 
@@ -22,13 +22,17 @@ def problem():
     return images, (images.mean((1, 2, 3)) > 0).long()
 
 
+def train(model, images, labels, spec, report, *rest, **more):
+    return fit(model, images, label_objective(labels, CPU), spec, report, CPU, *rest, **more)
+
+
 def network():
     torch.manual_seed(0)
     return nn.Sequential(nn.Flatten(), nn.Linear(16, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Linear(8, 2))
 
 
 def test_it_learns(problem):
-    model = train(network(), *problem, ModelSpec(epochs=15), ignore, CPU)
+    model = train(network(), *problem, ModelSpec(epochs=15), ignore)
     assert accuracy(model, *problem) > 0.95 and not model.training
 
 
@@ -42,12 +46,12 @@ def stop_after(epochs):
 
 def test_interrupted_and_resumed_it_ends_the_same(problem, tmp_path):
     spec = ModelSpec(epochs=6, seed=3)
-    undisturbed = train(network(), *problem, spec, ignore, CPU, Workbench(tmp_path / "a"))
+    undisturbed = train(network(), *problem, spec, ignore, Workbench(tmp_path / "a"))
     for epochs in (2, 5):
         with pytest.raises(Cancelled):
-            train(network(), *problem, spec, stop_after(epochs), CPU, Workbench(tmp_path / "b"))
+            train(network(), *problem, spec, stop_after(epochs), Workbench(tmp_path / "b"))
     done = []
-    resumed = train(network(), *problem, spec, lambda event: done.append(event.done), CPU, Workbench(tmp_path / "b"))
+    resumed = train(network(), *problem, spec, lambda event: done.append(event.done), Workbench(tmp_path / "b"))
     assert done == [6]
     for name, value in undisturbed.state_dict().items():
         assert torch.equal(resumed.state_dict()[name], value), name
@@ -62,7 +66,7 @@ def test_the_best_epoch_is_kept_and_training_stops_early(problem):
         weights.append(model[1].weight.detach().clone())
         return next(scores)
 
-    model = train(network(), *problem, ModelSpec(epochs=40), told.append, CPU, judge=judge)
+    model = train(network(), *problem, ModelSpec(epochs=40), told.append, judge=judge)
     assert torch.equal(model[1].weight, weights[1])
     assert len(told) == 10 and "held-out accuracy" in told[0].note
 

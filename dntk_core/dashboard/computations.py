@@ -93,7 +93,7 @@ def _sentence(status: Status) -> str:
     if status.state == "cancelling":
         return "Stopping after this step; what is finished stays in the cache."
     if status.event is None:
-        return "Starting"
+        return "Starting; loading PyTorch takes a few seconds"
     event = status.event
     left = "" if status.remaining is None else f" · about {duration(status.remaining)} left in this stage"
     note = f" · {event.note}" if event.note else ""

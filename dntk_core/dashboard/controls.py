@@ -35,15 +35,17 @@ FORMATS = {"tau_v": "%.3f", "tau_g": "%.3f", "epsilon": "%.3f"}
 
 
 def sidebar(limits: Limits, uses: tuple[str, ...]) -> View:
-    """Draw all controls, those the page `uses` first, and return what they say."""
-    _settle(limits)
+    """Draw the controls that a page `uses`, the others folded away, and return what all of them say."""
+    view = _settle(limits)
+    others = [name for name in NAMES if name not in uses]
     with st.sidebar:
         values = {name: _widget(name, limits) for name in NAMES if name in uses}
-        others = [name for name in NAMES if name not in uses]
-        if others:
-            with st.expander("Settings of other pages" if uses else "Settings"):
+        folded = st.expander("Settings of other pages" if uses else "Settings", key="others", on_change="rerun")
+        # Every element costs time at every slider move, also one that is folded away.
+        if others and folded.open:
+            with folded:
                 values |= {name: _widget(name, limits) for name in others}
-    view = View(**values)
+    view = replace(view, **values)
     st.session_state["view"] = view
     return view
 
@@ -70,7 +72,7 @@ def _key(name: str) -> str:
     return f"view_{name}"
 
 
-def _settle(limits: Limits) -> None:
+def _settle(limits: Limits) -> View:
     """Decide who speaks, link or sliders, and make every value one that this run allows."""
     state, last = st.session_state, st.session_state.get("view")
     arrived = st.query_params.to_dict()
@@ -89,6 +91,7 @@ def _settle(limits: Limits) -> None:
             state[_key(name)] = value
     for notice in notices:
         st.toast(notice, icon=":material/info:")
+    return view
 
 
 def _widget(name: str, limits: Limits):

@@ -22,7 +22,7 @@ from dntk_core.tables import gradients_table, predictions_table, spectra_table, 
 
 
 def offer(label: str, make: Callable[[], object], name: str) -> None:
-    """A button that makes a file when it is clicked; the page does not run again, which would void the other buttons."""
+    """A button that makes a file when clicked; the page does not run again, which would void the other buttons."""
     st.download_button(label, data=make, file_name=name, on_click="ignore")
 
 

@@ -51,7 +51,7 @@ def cached_runs(link: dict[str, str]) -> None:
             if info.finished and not is_open:
                 st.button("Open", key=f"open_{info.key}", on_click=open_run, args=(info.key,))
                 st.page_link("pages/9_Compare.py", label="Compare", query_params={**link, "other": info.key})
-            if not info.finished:
+            if not info.finished and computations.jobs().get(info.key) is None:
                 st.button("Resume", key=f"continue_{info.key}", on_click=computations.start, args=(info.spec,))
             _delete_button(info)
 

@@ -76,7 +76,8 @@ class Job:
         steps = self._event.done - self._first_done if self._event else 0
         if steps <= 0:
             return None
-        return (now - self._first_heard) / steps * (self._event.total - self._event.done)
+        pace = (self._heard - self._first_heard) / steps
+        return max(0.0, pace * (self._event.total - self._event.done) - (now - self._heard))
 
     def _report(self, event: Progress) -> None:
         if self._stop.is_set():

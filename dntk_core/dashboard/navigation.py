@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 ROOT = Path(__file__).parents[2]
 
@@ -14,7 +14,7 @@ def pages() -> list[tuple[str, str]]:
     return [("app.py", "Home"), *others]
 
 
-def links(parameters: dict[str, str]) -> None:
+def links(place: DeltaGenerator, parameters: dict[str, str]) -> None:
     """Draw a link to every page."""
     for file, label in pages():
-        st.page_link(file, label=label, query_params=parameters, width="stretch")
+        place.page_link(file, label=label, query_params=parameters, width="stretch")

@@ -50,22 +50,26 @@ def page(title: str, uses: tuple[str, ...] = ()) -> Iterator[Page]:
         if not computations.available(open_key()):
             wait(navigation)
             st.stop()
-        here = enter(navigation, uses)
+        here = enter(uses)
+        # Links from the last run stay on screen until they are drawn anew: after the figures, which matter more.
+        first = st.session_state.get("page") != title
+        st.session_state["page"] = title
+        if first:
+            links(navigation, here.link)
         try:
             yield here
         finally:
+            if not first:
+                links(navigation, here.link)
             publish(here.link)
 
 
-def enter(navigation, uses: tuple[str, ...] = ()) -> Page:
-    """Open the run, draw the sliders and the links to other pages."""
+def enter(uses: tuple[str, ...] = ()) -> Page:
+    """Open the run and draw the sliders."""
     key = open_key()
     run = cached.run(key)
     view = sidebar(limits(run), uses)
-    parameters = {"run": key, **link(view)}
-    with navigation:
-        links(parameters)
-    return Page(run, cached.live(key), view, parameters)
+    return Page(run, cached.live(key), view, {"run": key, **link(view)})
 
 
 def limits(run: Run) -> Limits:
@@ -75,8 +79,7 @@ def limits(run: Run) -> Limits:
 
 def wait(navigation) -> None:
     """Stand in for a page whose run is not ready: how its computation goes, or what else to do."""
-    with navigation:
-        links({"run": open_key()})
+    links(navigation, {"run": open_key()})
     if not refuse():
         computations.follow((open_key(),))
 

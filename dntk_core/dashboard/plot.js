@@ -96,6 +96,8 @@ function listen(gd) {
 async function draw(gd, { plotly, figure, alt, name }, onClick) {
   gd.setAttribute("aria-label", alt);
   gd.style.height = `${figure.layout.height}px`;
+  // On a narrow screen a figure of many panels is pushed sideways rather than squeezed.
+  gd.style.minWidth = `${figure.layout.meta?.minWidth ?? 0}px`;
   const Plotly = await loadPlotly(plotly);
   if (!gd.isConnected) return;
   const first = !gd.dntk;

@@ -11,7 +11,7 @@ from streamlit.components.v1 import declare_component
 from streamlit.components.v2 import component
 
 _HTML = """
-<div class="dntk-plot" role="img"></div>
+<div class="dntk-scroll"><div class="dntk-plot" role="img"></div></div>
 <div class="dntk-save">
   <button data-format="svg" title="Download the picture as SVG">SVG</button>
   <button data-format="png" title="Download the picture as PNG">PNG</button>
@@ -19,6 +19,7 @@ _HTML = """
 </div>
 """
 _CSS = """
+.dntk-scroll { overflow-x: auto; overflow-y: hidden; }
 .dntk-plot { width: 100%; }
 .dntk-plot:not([data-drawn]) { background: var(--st-secondary-background-color); border-radius: 8px; }
 .dntk-save { display: flex; justify-content: flex-end; height: 24px; }

@@ -9,10 +9,18 @@ from dntk_core.dashboard.view import View
 
 def copy_blocks(key: str, view: View, size: int) -> None:
     """Offer the code for the distilled set on screen, which has `size` gradients; each block has a copy button."""
-    with st.expander("Copy as Python or as a command"):
-        st.caption("Both print the scores of the distilled set that these settings make, and of the full kernel.")
-        st.code(as_python(key, view, size), language="python", wrap_lines=True)
-        st.code(as_command(key, view, size), language="bash", wrap_lines=True)
+    about = "Both print the scores of the distilled set that these settings make, and of the full kernel."
+    copy_expander(about, as_python(key, view, size), as_command(key, view, size))
+
+
+def copy_expander(about: str, python: str, command: str) -> None:
+    """Two blocks to copy, drawn only while they are unfolded."""
+    folded = st.expander("Copy as Python or as a command", key="copy", on_change="rerun")
+    if folded.open:
+        with folded:
+            st.caption(about)
+            st.code(python, language="python", wrap_lines=True)
+            st.code(command, language="bash", wrap_lines=True)
 
 
 def as_command(key: str, view: View, size: int) -> str:

@@ -4,6 +4,7 @@ from dataclasses import fields, is_dataclass
 
 import streamlit as st
 
+from dntk_core.compute import PRECISIONS
 from dntk_core.sources import SOURCES
 from dntk_core.spec import BASES, DISTILLATIONS, OUTPUTS, STARTS, WEIGHTS, RunSpec
 
@@ -14,6 +15,7 @@ _CHOICES = {
     "distill weights": WEIGHTS,
     "distill start": STARTS,
     "outputs": OUTPUTS,
+    "precision": PRECISIONS,
 }
 _COLUMNS = 5
 

@@ -66,6 +66,7 @@ class Method:
     nested:       the first rows of a larger distillation are the smaller one
     random:       depends on the generator: average over seeds
     uses_targets: looks at the network's outputs, not only at its gradients
+    uses_ridge:   depends on the readout's ridge
     """
 
     function: Callable[[Source, int, float, np.random.Generator], Mixing]
@@ -73,6 +74,7 @@ class Method:
     nested: bool
     random: bool = False
     uses_targets: bool = False
+    uses_ridge: bool = False
 
     def distil(self, source: Source, size: int, ridge: float, seed: int = 0) -> Mixing:
         """Distil a source into at most `size` gradients; the ridge is the dimensionless one of the readout."""
@@ -94,6 +96,7 @@ METHODS: dict[str, Method] = {
         "inputs drawn by how much the ridge fit leans on each",
         nested=True,
         random=True,
+        uses_ridge=True,
     ),
     "farthest point": Method(
         lambda source, size, lam, generator: farthest_point(source.kernels.mean, size),
@@ -138,5 +141,6 @@ METHODS: dict[str, Method] = {
         "rows that keep the ridge fit itself; exact from one per class on",
         nested=False,
         uses_targets=True,
+        uses_ridge=True,
     ),
 }

@@ -5,7 +5,6 @@ from functools import cached_property
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from dntk_core.compute import Compute
 from dntk_core.data import Dataset
@@ -13,8 +12,9 @@ from dntk_core.gradients import projector, resolve_device, stream
 from dntk_core.network import prepare
 from dntk_core.randomness import generator
 from dntk_core.spec import RunSpec
-from dntk_core.stages import load_network, tensor
+from dntk_core.stages import load_network
 from dntk_core.store import Artifact
+from dntk_core.training import Seen
 from dntk_core.wmdd.encoder import ClassStatistics, Encoder, class_statistics, make_encoder
 from dntk_core.wmdd.selection import SELECTIONS, Choice, choose
 
@@ -43,15 +43,15 @@ class Classes:
     @cached_property
     def encoder(self) -> Encoder:
         network = load_network(self.spec, self.data, self.model, self.compute)
-        return make_encoder(network, self.images(np.array([0])).to(self.device))
+        return make_encoder(network, self.images(np.array([0]))[:].to(self.device))
 
     def members(self, c: int) -> np.ndarray:
         """Indices of class c's training images."""
         return np.flatnonzero(self.data.train_labels == c)
 
-    def images(self, index: np.ndarray) -> Tensor:
-        """Normalised training images."""
-        return tensor(self.data.normalise(self.data.train_images[index]))
+    def images(self, index: np.ndarray) -> Seen:
+        """Training images as the network sees them, decoded batch by batch."""
+        return Seen(self.data, self.data.train_images, index)
 
     def statistics(self, c: int) -> ClassStatistics:
         """Features and batch-norm statistics of all images of class c."""
@@ -83,5 +83,5 @@ class Classes:
     def _gradient_network(self):
         # A network of its own: the encoder's parameters are frozen.
         network = load_network(self.spec, self.data, self.model, self.compute)
-        network = prepare(network, self.images(np.array([0])).to(self.device), self.spec.outputs)
+        network = prepare(network, self.images(np.array([0]))[:].to(self.device), self.spec.outputs)
         return network, projector(network, self.spec.projection, self.device)

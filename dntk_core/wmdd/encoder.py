@@ -7,6 +7,8 @@ import torch
 from torch import Tensor, nn
 
 from dntk_core.errors import DNTKError
+from dntk_core.images import in_batches
+from dntk_core.training import Seen
 
 _MATRIX = (nn.Linear, nn.modules.conv._ConvNd)
 _NORM = nn.modules.batchnorm._BatchNorm
@@ -117,12 +119,12 @@ class ClassStatistics:
 
 
 @torch.no_grad()
-def class_statistics(encoder: Encoder, x: Tensor, memory: int) -> ClassStatistics:
-    """Encode all images of a class (n_c, …), batch by batch, statistics as sums and sums of squares."""
+def class_statistics(encoder: Encoder, x: Tensor | Seen, memory: int) -> ClassStatistics:
+    """Encode all images of a class, batch by batch, statistics as sums and sums of squares."""
     device = next(encoder.module.parameters()).device
     features = []
     sums, squares = torch.zeros(2, sum(encoder.channels), dtype=torch.float64)
-    for part in x.split(encoder.batch(memory)):
+    for part in in_batches(x, np.arange(len(x)), encoder.batch(memory)):
         encoding = encoder(part.to(device))
         features.append(encoding.features.double().cpu())
         mean, variance = (_joined(encoding.moments, name) for name in ("mean", "variance"))

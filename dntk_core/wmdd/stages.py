@@ -1,4 +1,4 @@
-"""What the stages of a distilled run compute: the distilled images, and a student of them."""
+"""What the stages of a distilled run compute: real images chosen, images distilled, a student of them."""
 
 from dataclasses import replace
 
@@ -11,6 +11,7 @@ from torch import Tensor
 from dntk_core.compute import Compute
 from dntk_core.data import load_data
 from dntk_core.gradients import resolve_device
+from dntk_core.images import in_batches
 from dntk_core.models import build_model
 from dntk_core.progress import Progress, Report, Steps
 from dntk_core.randomness import generator
@@ -20,6 +21,7 @@ from dntk_core.store import Artifact, Workbench
 from dntk_core.training import Seen, accuracy, batches, fit
 from dntk_core.wmdd.barycenter import BARYCENTERS, nearest_images
 from dntk_core.wmdd.classes import Classes
+from dntk_core.wmdd.selection import SELECTIONS
 from dntk_core.wmdd.soft_labels import TEMPERATURE, shares
 from dntk_core.wmdd.synthesis import Descent, Targets, synthesise
 
@@ -27,18 +29,36 @@ from dntk_core.wmdd.synthesis import Descent, Targets, synthesise
 SHOWN = 60
 
 
+def build_choices_stage(spec: RunSpec, model: Artifact, compute: Compute, report: Report, bench: Workbench) -> Contents:
+    """Choose real images by every selection, class by class: index and weights, (selections, m) each."""
+    classes = Classes(spec, load_data(spec.data), model, compute)
+    C, names = len(classes), list(SELECTIONS)
+    shards = []
+    for i, name in enumerate(names):
+        for c in range(C):
+            shards.append(bench.shard(f"{name}-{c}", lambda name=name, c=c: vars(classes.choose(name, c))))
+            report(Progress("choices", i * C + c + 1, len(names) * C, f"{name}, class {classes.data.class_names[c]}"))
+    contents = {
+        part: np.stack([shard[part] for shard in shards]).reshape(len(names), -1) for part in ("index", "weights")
+    }
+    return contents, {"names": names}
+
+
 def build_distilled_stage(
-    spec: RunSpec, model: Artifact, compute: Compute, report: Report, bench: Workbench
+    spec: RunSpec, model: Artifact, choices: Artifact, compute: Compute, report: Report, bench: Workbench
 ) -> Contents:
-    """Distil the training images, class by class.
+    """Distil the training images, class by class, or take those of a selection.
 
     images (m, channels, height, width) in [0, 1], labels (m,), weights (m,) that sum to 1 in each class,
     soft_labels (m, C) raw logits, origin (m,) training index or -1, features (m, d) of the images, points (m, d) the
     barycenters they stand for, losses (iterations, C, 2), real_features (q, d) and real_labels (q,) of some real images
     """
     classes = Classes(spec, load_data(spec.data), model, compute)
-    build = _synthesised if spec.distill.method == "wmdd" else _selected
-    contents, note = build(classes, report, bench)
+    if spec.distill.method == "wmdd":
+        contents, note = _synthesised(classes, report, bench)
+    else:
+        contents, note = _selected(classes, choices), {}
+        report(Progress("distilled", 1, 1))
     features, logits = _encode(classes, tensor(classes.data.normalise(contents["images"])))
     real = np.concatenate([classes.members(c)[:SHOWN] for c in range(len(classes))])
     contents = {
@@ -101,7 +121,7 @@ def _class_targets(classes: Classes, c: int) -> dict[str, np.ndarray]:
     barycenter = BARYCENTERS[spec.weights](features, spec.per_class, generator(spec.seed, "barycenter", c))
     members = classes.members(c)
     if spec.start == "medoids":
-        start = classes.images(members[nearest_images(features, barycenter.points)])
+        start = classes.images(members[nearest_images(features, barycenter.points)])[:]
     else:
         shape = (spec.per_class, *classes.data.train_images.shape[1:])
         noise = generator(spec.seed, "noise", c).standard_normal(shape, dtype=np.float32)
@@ -116,16 +136,11 @@ def _class_targets(classes: Classes, c: int) -> dict[str, np.ndarray]:
     }
 
 
-def _selected(classes: Classes, report: Report, bench: Workbench) -> Contents:
-    """Real images, chosen class by class."""
-    name, C = classes.spec.distill.method, len(classes)
-    chosen = []
-    for c in range(C):
-        chosen.append(bench.shard(f"class-{c}", lambda c=c: vars(classes.choose(name, c))))
-        report(Progress("distilled", c + 1, C, f"class {classes.data.class_names[c]}"))
-    index = np.concatenate([shard["index"] for shard in chosen])
-    weights = np.concatenate([shard["weights"] for shard in chosen])
-    return {"images": classes.data.train_images[index], "weights": weights, "origin": index}, {}
+def _selected(classes: Classes, choices: Artifact) -> dict[str, np.ndarray]:
+    """The real images of one selection."""
+    place = choices.note["names"].index(classes.spec.distill.method)
+    index = np.array(choices["index"][place])
+    return {"images": classes.data.train_images[index], "weights": np.array(choices["weights"][place]), "origin": index}
 
 
 def build_student_stage(spec: RunSpec, distilled: Artifact, compute: Compute, report: Report) -> Contents:
@@ -157,9 +172,9 @@ def soft_objective(wanted: Tensor, weights: Tensor):
 
 
 @torch.no_grad()
-def _encode(classes: Classes, x: Tensor) -> tuple[np.ndarray, np.ndarray]:
+def _encode(classes: Classes, x: Tensor | Seen) -> tuple[np.ndarray, np.ndarray]:
     """Features (n, d) and logits (n, C) of normalised images."""
-    parts = x.split(classes.encoder.batch(classes.compute.memory))
+    parts = in_batches(x, np.arange(len(x)), classes.encoder.batch(classes.compute.memory))
     encodings = [classes.encoder(part.to(classes.device)) for part in parts]
     features, logits = (torch.cat([getattr(each, name) for each in encodings]) for name in ("features", "logits"))
     return features.cpu().numpy(), logits.cpu().numpy()

@@ -1,7 +1,6 @@
-"""Start a Streamlit server and a Chromium, and end both."""
+"""Start a Streamlit server and end it; `chromium` does the same for a browser."""
 
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -12,14 +11,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from playwright.sync_api import Browser, sync_playwright
+from dntk_core.dashboard.pictures import chromium
+
+__all__ = ["chromium", "serve"]
 
 ROOT = Path(__file__).parents[2]
-FLAGS = (
-    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
-).split()
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
 @contextmanager
@@ -38,18 +34,6 @@ def serve(script: str, log: Path, **environment: str) -> Iterator[str]:
     finally:
         process.terminate()
         process.wait(10)
-
-
-@contextmanager
-def chromium() -> Iterator[Browser]:
-    """Any Chrome or Chromium there is ($DNTK_CHROME first), else Playwright's own."""
-    found = [os.environ.get("DNTK_CHROME"), *map(shutil.which, NAMES)]
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=next(filter(None, found), None), args=FLAGS)
-        try:
-            yield browser
-        finally:
-            browser.close()
 
 
 def _wait_until_healthy(address: str, process: subprocess.Popen) -> None:

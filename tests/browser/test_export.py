@@ -12,7 +12,7 @@ from dntk_core.readout import predict
 
 
 def download(tab, button: str):
-    with tab.page.expect_download() as waiting:
+    with tab.page.expect_download(timeout=90_000) as waiting:
         tab.page.get_by_role("button", name=button, exact=True).click()
     return waiting.value
 

@@ -1,19 +1,32 @@
 """The figure component: updated in place, its zoom kept, its downloads, its text for screen readers."""
 
-ZOOM = "gd => gd.layout.xaxis.range"
+DATA = "gd => JSON.stringify(gd._fullData.map(trace => Array.from(trace.y ?? [])))"
+RANGE = "gd => gd._fullLayout.xaxis.range"
+
+
+def zoom_in(tab, figure) -> list[float]:
+    """Drag a box over the middle of the first panel; the range it leaves."""
+    box = figure.locator(".nsewdrag").first.bounding_box()
+    middle = box["y"] + box["height"] / 2
+    tab.page.mouse.move(box["x"] + box["width"] * 0.3, middle)
+    tab.page.mouse.down()
+    tab.page.mouse.move(box["x"] + box["width"] * 0.6, middle, steps=5)
+    tab.page.mouse.up()
+    return figure.evaluate(RANGE)
 
 
 def test_a_slider_redraws_figures_in_place_and_keeps_the_zoom(tab):
     one = tab("Containment")
     figure = one.plots(1).first
-    figure.evaluate("gd => { gd.mark = 1; return Plotly.relayout(gd, {'xaxis.range': [2, 7]}) }")
-    before = figure.evaluate("gd => JSON.stringify(gd._fullData.map(t => Array.from(t.y ?? [])))")
+    figure.evaluate("gd => { gd.mark = 1 }")
+    whole, before = figure.evaluate(RANGE), figure.evaluate(DATA)
+    zoomed = zoom_in(one, figure)
+    assert zoomed[1] - zoomed[0] < 0.5 * (whole[1] - whole[0])
     one.move("Clusters", 1).wait_for_parameter("H", "11")
     one.page.wait_for_function("document.querySelector('.dntk-plot').dataset.drawn > 1")
-    after = figure.evaluate("gd => JSON.stringify(gd._fullData.map(t => Array.from(t.y ?? [])))")
-    assert before != after
+    assert figure.evaluate(DATA) != before
     assert figure.evaluate("gd => gd.mark") == 1, "the figure was made anew"
-    assert figure.evaluate(ZOOM) == [2, 7]
+    assert figure.evaluate(RANGE) == zoomed
 
 
 def test_pictures_and_data_can_be_downloaded(tab):
@@ -26,7 +39,8 @@ def test_pictures_and_data_can_be_downloaded(tab):
         contents[name] = waiting.value.path().read_bytes()
     assert contents["SVG"].startswith(b"<svg") and contents["PNG"].startswith(b"\x89PNG")
     lines = contents["CSV"].decode().splitlines()
-    points = figure.evaluate("gd => gd._fullData.filter(t => t.hoverinfo !== 'skip').reduce((n, t) => n + t.y.length, 0)")
+    drawn = "gd => gd._fullData.filter(t => t.hoverinfo !== 'skip').reduce((n, t) => n + t.y.length, 0)"
+    points = figure.evaluate(drawn)
     assert lines[0].startswith("series,") and len(lines) == points + 1
     assert len(figure.get_attribute("aria-label")) > 20
 

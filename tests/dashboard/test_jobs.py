@@ -69,12 +69,18 @@ def test_the_eta_extrapolates_this_stage_and_ignores_cached_steps():
     now[0] += 10
     job._report(Progress("features", 60, 100))
     assert job.status().remaining == pytest.approx(20)
+    now[0] += 5  # between two reports it counts down
+    assert job.status().remaining == pytest.approx(15)
 
 
 def test_the_time_until_a_stage_first_reports_belongs_to_that_stage():
     now = [0.0]
     job = Job("k", "run", lambda report: None, clock=lambda: now[0])
-    for seconds, event in ((2, Progress("inputs", 1, 1)), (10, Progress("features", 1, 2)), (1, Progress("kernels", 1, 1))):
+    for seconds, event in (
+        (2, Progress("inputs", 1, 1)),
+        (10, Progress("features", 1, 2)),
+        (1, Progress("kernels", 1, 1)),
+    ):
         now[0] += seconds
         job._report(event)
     assert job.status().finished == (("inputs", 2.0), ("features", 10.0))

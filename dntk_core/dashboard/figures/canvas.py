@@ -8,8 +8,11 @@ from dntk_core.dashboard.palette import SERIES
 POINTS = 1000
 
 
-def figure(traces: list[dict], height: int, margin: dict | None = None, **layout) -> go.Figure:
-    """A figure with tight margins and its legend on top; text and grid are left to the page's theme."""
+def figure(traces: list[dict], height: int, margin: dict | None = None, min_width: int = 0, **layout) -> go.Figure:
+    """A figure with tight margins and its legend on top; text and grid are left to the page's theme.
+
+    min_width: pixels below which it is scrolled sideways rather than squeezed
+    """
     # A legend is placed in units of the plot height, above panel titles if any; plotly makes room for its lines.
     room = {"l": 56, "r": 12, "t": 28, "b": 44, "pad": 2} | (margin or {})
     lift = (24 if "annotations" in layout else 4) / (height - room["t"] - room["b"])
@@ -17,6 +20,7 @@ def figure(traces: list[dict], height: int, margin: dict | None = None, **layout
         # No template keeps the figure small: the page, not the figure, knows the theme.
         "template": "none",
         "height": height,
+        "meta": {"minWidth": min_width},
         "margin": room,
         "colorway": SERIES,
         "legend": {"orientation": "h", "x": 0, "y": 1 + lift, "yanchor": "bottom", "font": {"size": 12}},

@@ -48,11 +48,8 @@ def containment(result: Containment, rank: int) -> go.Figure:
         **on(1),
     }
     titles = ["Local variance inside the first r global directions", "Variance of each cluster along each direction"]
-    limits = [0.5, result.global_rank + 0.5]
-    x = [
-        {"range": limits, "matches": "x2", "showticklabels": False},
-        {"range": limits, "title": "global direction r"},
-    ]
+    # No fixed range: a zoom then survives a change of the data.
+    x = [{"matches": "x2", "showticklabels": False}, {"title": "global direction r"}]
     floor = max(0.0, float(result.minimum.min()) - 0.05)
     y = [
         {"title": "variance contained", "tickformat": ".0%", "range": [floor, 1.02]},

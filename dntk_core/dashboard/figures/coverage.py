@@ -32,7 +32,7 @@ def coverage(result: Coverage, tau_g: float, rule: str) -> go.Figure:
         height=390,
         shapes=[_threshold(tau_g)],
         margin={"l": 64},
-        xaxis={"title": "global direction j", "range": [0.5, len(j) + 0.5]},
+        xaxis={"title": "global direction j"},
         yaxis={"title": "share of the direction held", "tickformat": ".0%", "range": [0, 1.04]},
     )
 
@@ -64,6 +64,7 @@ def coverage_multiples(results: Mapping[str, Coverage], tau_g: float) -> go.Figu
     return figure(
         traces,
         height=70 + 165 * rows,
+        min_width=720,
         shapes=shapes,
         margin={"l": 44, "r": 8, "b": 28},
         **panels(titles, COLUMNS, x, y, gap=(0.02, 0.2 / rows)),

@@ -65,7 +65,7 @@ def curve(results: Mapping[str, Curve], over: str, mark: float, network: float) 
          "y0": 0, "y1": 1, "line": line}
         for i in range(4)
     ]  # fmt: skip
-    return figure(traces, height=500, shapes=marks, **panels(titles, 2, x, y, gap=(0.09, 0.16)))
+    return figure(traces, height=500, min_width=560, shapes=marks, **panels(titles, 2, x, y, gap=(0.09, 0.16)))
 
 
 def comparison(curves: Sequence[MethodCurve], m: int, chosen: str) -> go.Figure:
@@ -88,7 +88,7 @@ def comparison(curves: Sequence[MethodCurve], m: int, chosen: str) -> go.Figure:
         if METRICS[metric][2]:
             y[i] = log_axis(*(curve.mean(metric) for curve in curves))
     layout = panels(titles, 3, x, y, gap=(0.075, 0.17))
-    return figure(traces, height=590, margin={"t": 40}, **layout)
+    return figure(traces, height=590, min_width=760, margin={"t": 40}, **layout)
 
 
 def _method(curve: MethodCurve, place: int, metric: str, panel: int, m: int | None, chosen: bool) -> list[dict]:

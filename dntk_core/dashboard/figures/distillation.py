@@ -71,7 +71,7 @@ def outcome(mixing: Mixing, scores: Scores, full: Scores, network: float) -> go.
     titles = [f"Gradients: {s} of {m} ({m / max(s, 1):.3g}×)", *rows]
     layout = panels(titles, 4, x, y, gap=(0.06, 0))
     margin = {"l": 40, "t": 30, "b": 28}
-    return figure(counts + bars, height=240, showlegend=False, bargap=0.35, margin=margin, **layout)
+    return figure(counts + bars, height=240, min_width=640, showlegend=False, bargap=0.35, margin=margin, **layout)
 
 
 def gallery(
@@ -136,6 +136,7 @@ def gallery(
     return figure(
         [touch, said, _soft_labels(soft, class_names)],
         height=56 + 76 * len(shown),
+        min_width=680,
         images=[picture],
         showlegend=False,
         margin={"l": 96, "t": 30, "b": 28},

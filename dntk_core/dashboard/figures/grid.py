@@ -42,7 +42,7 @@ def heatmaps(grid: Grid, metric: str, here: tuple[int, float, float]) -> go.Figu
         }
         for i, H in enumerate(grid.H)
     ]
-    boxes = [_box(i, v, g, 0.46, 2.5, VERMILION) for i, v, g in np.argwhere(best)]
+    traces += [_boxes(best[i]) | on(i) for i in range(len(grid.H)) if best[i].any()]
     x = [_ticks(grid.tau_g) | {"title": "τ<sub>g</sub>", "showgrid": False, "zeroline": False} for _ in grid.H]
     y = [_ticks(grid.tau_v) | {"title": "τ<sub>v</sub>" if i % COLUMNS == 0 else "", "showgrid": False,
                                "zeroline": False, "showticklabels": i % COLUMNS == 0}
@@ -56,7 +56,9 @@ def heatmaps(grid: Grid, metric: str, here: tuple[int, float, float]) -> go.Figu
         layout["annotations"].append(cross | {"font": {"size": 20, "color": VERMILION}})
     percent = {} if metric == "mse" else {"tickformat": ".0%"}
     axis = {"colorscale": SEQUENTIAL, "reversescale": metric == "mse", "colorbar": colorbar(TITLES[metric], **percent)}
-    return figure(traces, height=40 + 270 * rows, shapes=boxes, coloraxis=axis, margin={"l": 52}, **layout)
+    return figure(
+        traces, height=40 + 270 * rows, min_width=680, showlegend=False, coloraxis=axis, margin={"l": 52}, **layout
+    )
 
 
 def counts(grid: Grid, metric: str) -> go.Figure:
@@ -152,7 +154,11 @@ def _ticks(values: np.ndarray) -> dict:
     return {"tickmode": "array", "tickvals": places, "ticktext": [f"{values[i]:g}" for i in places]}
 
 
-def _box(panel: int, row: int, column: int, half: float, width: float, colour: str) -> dict:
-    ends = {"x0": column - half, "x1": column + half, "y0": row - half, "y1": row + half}
-    axes = {"xref": on(panel)["xaxis"], "yref": on(panel)["yaxis"]}
-    return {"type": "rect", "line": {"color": colour, "width": width}} | ends | axes
+def _boxes(marked: np.ndarray) -> dict:
+    """A frame around every marked cell (b, g): one trace, which draws faster than as many shapes."""
+    x, y = [], []
+    for row, column in np.argwhere(marked):
+        x += [column - 0.46, column + 0.46, column + 0.46, column - 0.46, column - 0.46, None]
+        y += [row - 0.46, row - 0.46, row + 0.46, row + 0.46, row - 0.46, None]
+    line = {"color": VERMILION, "width": 2.5}
+    return {"type": "scatter", "mode": "lines", "name": "Pareto", "x": x, "y": y, "line": line, "hoverinfo": "skip"}

@@ -18,7 +18,10 @@ def ledgers(rows: dict[str, Ledger]) -> go.Figure:
     titles = [f"{name}: {QUANTITIES[quantity]}" for name, _, quantity in cells]
     log = {"type": "log", "dtick": 1, "showticklabels": False}
     x = [log | {"range": _range(ledger, quantity)} for _, ledger, quantity in cells]
-    y = [{"autorange": "reversed", "showgrid": False, "showticklabels": i % len(QUANTITIES) == 0} for i in range(len(cells))]
+    y = [
+        {"autorange": "reversed", "showgrid": False, "showticklabels": i % len(QUANTITIES) == 0}
+        for i in range(len(cells))
+    ]
     layout = panels(titles, len(QUANTITIES), x, y, gap=(0.03, 0.22))
     bars = [bar for i, (_, ledger, quantity) in enumerate(cells) for bar in _bars(ledger, quantity, i)]
     return figure(bars, 130 * len(rows) + 10, margin={"l": 76, "b": 8}, showlegend=False, bargap=0.25, **layout)

@@ -10,7 +10,7 @@ from dntk_core.dashboard.palette import SEQUENTIAL, faded, series
 from dntk_core.spectrum import data_redundancy, effective_dimension, truncation_rank
 
 DASHES = ("solid", "dot", "dash")
-CELLS = 160
+CELLS = 140
 
 
 def spectra(values: Mapping[str, np.ndarray], epsilon: float, chosen: str) -> go.Figure:
@@ -78,6 +78,7 @@ def summary(values: Mapping[str, np.ndarray], epsilon: float, lam: float, chosen
     return figure(
         bars,
         height=96 + 21 * len(names),
+        min_width=600,
         showlegend=False,
         bargap=0.18,
         margin={"r": 24, "b": 28},

@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from dntk_core.bounds import ASSUMPTIONS, ErrorBudget, error_budget
+from dntk_core.bounds import ASSUMPTIONS, ErrorBudget
 from dntk_core.dashboard import cached
 from dntk_core.dashboard.figures import budget as figures
 from dntk_core.dashboard.page import Page
@@ -84,13 +84,13 @@ def panels(here: Page) -> tuple[Panel, Panel]:
 def budgets(key: str) -> tuple[ErrorBudget, ...]:
     """The budget at every ridge of the slider."""
     live = cached.live(key)
-    return tuple(error_budget(live.problem, ridge, live.spectra()) for ridge in RIDGES)
+    return tuple(live.error_budget(ridge) for ridge in RIDGES)
 
 
 def calls(here: Page) -> tuple[str, ...]:
     """The calls that give these numbers."""
     view, c = here.view, chosen_class(here.view)
     return (
-        f"error_budget(run.problem, {view.ridge}, live.spectra())",
+        f"live.error_budget({view.ridge})",
         f"parameter_redundancy(live.spectrum({c}).values, run.parameters, run.features.shape[2], {view.epsilon})",
     )

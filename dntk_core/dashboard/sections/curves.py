@@ -1,12 +1,10 @@
 """Curves: scores and conditioning over size, rank and ridge; all methods side by side."""
 
-from dataclasses import fields
-
 import numpy as np
 import streamlit as st
 
 from dntk_core.comparison import MethodCurve
-from dntk_core.curves import Curve, size_curve
+from dntk_core.curves import Curve
 from dntk_core.dashboard import cached
 from dntk_core.dashboard.figures import curves as figures
 from dntk_core.dashboard.mixing import current_mixing
@@ -14,11 +12,10 @@ from dntk_core.dashboard.page import Page
 from dntk_core.dashboard.panel import Panel
 from dntk_core.dashboard.view import RIDGES
 from dntk_core.distill import METHODS
-from dntk_core.live import Live
 from dntk_core.progress import Progress, Report, ignore
 
 VIEWS = {"size": "Size", "rank": "Rank", "ridge": "Ridge", "methods": "All methods"}
-SEEDS = range(3)
+SEEDS, SIZES, RANKS = range(3), 24, 80
 SCORES = r"""
 **Accuracy** is against labels, **fidelity** the share of test inputs where kernel and network choose alike, **MSE** is
 over logits. **Condition number** and **smallest eigenvalue** are those of the matrix solved, $\lambda$ included,
@@ -59,12 +56,13 @@ def panels(here: Page, over: str = "size", report: Report = ignore) -> tuple[Pan
     mixing = current_mixing(live, view)
     m = len(here.run.targets)
     if over == "size":
-        results, mark = {view.method: sizes_curve(live, view.method, view.ridge)}, mixing.size
+        results, mark = {view.method: live.size_curve(view.method, sizes_of(view.method, m), view.ridge)}, mixing.size
     elif over == "rank":
-        results, mark = {"rank-r kernels": live.rank_curve(spread(m, 80), view.ridge)}, view.rank
+        results, mark = {"rank-r kernels": live.rank_curve(spread(m, RANKS), view.ridge)}, view.rank
     else:
-        curves = {f"all {m}": None, f"{view.method}, s = {mixing.size}": mixing}
-        results, mark = {name: live.ridge_curve(each, RIDGES) for name, each in curves.items()}, view.ridge
+        results = {f"all {m}": full_ridge_curve(here.run.key)}
+        results |= {f"{view.method}, s = {mixing.size}": live.ridge_curve(mixing, RIDGES)}
+        mark = view.ridge
     title = f"Over {figures.AXES[over]}"
     return (Panel(f"curve_{over}", figures.curve(results, over, mark, network), title, READS[over], DEFINITIONS[over]),)
 
@@ -102,17 +100,15 @@ def method_curve(key: str, method: str, ridge: float) -> MethodCurve:
     return live.compare(method_sizes(len(live.problem.targets)), ridge, SEEDS, (method,))[0]
 
 
-def sizes_curve(live: Live, method: str, ridge: float) -> Curve:
-    """Score a method over sizes; one without a nested order is distilled anew for each of fewer sizes."""
-    m = len(live.problem.targets)
-    if METHODS[method].nested:
-        return live.size_curve(method, spread(m, 80), ridge)
-    mixings = [live.distil(method, s, ridge) for s in method_sizes(m)]
-    parts = [size_curve(live.problem, mixing, [mixing.size], ridge) for mixing in mixings]
-    joined = Curve(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(Curve)))
-    # Several budgets may end in the same number of gradients.
-    _, first = np.unique(joined.x, return_index=True)
-    return Curve(*(getattr(joined, field.name)[first] for field in fields(Curve)))
+@st.cache_resource(max_entries=3, show_spinner=False)
+def full_ridge_curve(key: str) -> Curve:
+    """The full kernel over ridges, which no slider changes."""
+    return cached.live(key).ridge_curve(None, RIDGES)
+
+
+def sizes_of(method: str, m: int) -> list[int]:
+    """Where a method is scored: one without a nested order is distilled anew for each size, so at few."""
+    return spread(m, SIZES) if METHODS[method].nested else method_sizes(m)
 
 
 def every_panel(here: Page) -> tuple[Panel, ...]:
@@ -126,15 +122,13 @@ def calls(here: Page, over: str) -> tuple[str, ...]:
     if over == "methods":
         return (f"live.compare({method_sizes(m)}, ridge={view.ridge}, seeds={SEEDS})",)
     if over == "rank":
-        return (f"live.rank_curve({spread(m, 80)}, ridge={view.ridge})",)
+        return (f"live.rank_curve({spread(m, RANKS)}, ridge={view.ridge})",)
     if over == "ridge":
         rows = f'live.local_global({view.H}, {view.tau_v}, {view.tau_g}, "{view.rule}")'
         if view.method != "local-global":
             rows = f'live.distil("{view.method}", {current_mixing(here.live, view).size}, ridge={view.ridge})'
         return tuple(f"live.ridge_curve({each}, {list(RIDGES)})" for each in ("None", rows))
-    if METHODS[view.method].nested:
-        return (f'live.size_curve("{view.method}", {spread(m, 80)}, ridge={view.ridge})',)
-    return (f'live.compare({method_sizes(m)}, ridge={view.ridge}, seeds=[0], methods=["{view.method}"])',)
+    return (f'live.size_curve("{view.method}", {sizes_of(view.method, m)}, ridge={view.ridge})',)
 
 
 def command(here: Page, over: str) -> str:

@@ -21,7 +21,7 @@ $\mathrm{softmax}(f(\tilde x)/4)$, the form in which a network learns from it; r
 """
 LOSSES = r"""
 WMDD minimises per class $\frac1j\sum_j\|f_e(\tilde x_j)-b_j\|^2+\lambda_{BN}\,\mathcal L_{BN}$ by Adam with a cosine
-rate. The **feature loss** is the first term, with $f_e$ the penultimate activations and $b_j$ the barycenter points; the
+rate. The **feature loss** is the first term, $f_e$ the penultimate activations and $b_j$ the barycenter points; the
 **batch-norm loss** is the mean over batch-norm layers of $\|\mu-\hat\mu\|+\|\sigma-\hat\sigma\|$ between the images'
 statistics and those of the whole class.
 """

@@ -3,13 +3,11 @@
 import shlex
 from collections.abc import Sequence
 
-import streamlit as st
-
 from dntk_core.dashboard.page import Page
+from dntk_core.dashboard.snippets import copy_expander
 
 NAMES = {
     "effective_dimension": "dntk_core.spectrum",
-    "error_budget": "dntk_core.bounds",
     "evenly_sized": "dntk_core.wmdd.sizes",
     "judgement_table": "dntk_core.wmdd.judgement",
     "parameter_redundancy": "dntk_core.spectrum",
@@ -35,7 +33,5 @@ def python(key: str, calls: Sequence[str]) -> str:
 def copy_recipe(here: Page, *calls: str, command: str = "") -> None:
     """Offer the calls behind a page; without a `command` of its own, the Python is handed to the interpreter."""
     code = python(here.run.key, calls)
-    with st.expander("Copy as Python or as a command"):
-        st.caption("Both print the numbers behind the figures on this page.")
-        st.code(code, language="python", wrap_lines=True)
-        st.code(command or f"python -c {shlex.quote(code)}", language="bash", wrap_lines=True)
+    about = "Both print the numbers behind the figures on this page."
+    copy_expander(about, code, command or f"python -c {shlex.quote(code)}")

@@ -20,7 +20,7 @@ $$d(\lambda)=\sum_j\frac{\lambda_j}{\lambda_j+\lambda},\qquad\lambda=\mathrm{rid
 PICTURE = r"""
 Cosines $K_{ij}/\sqrt{K_{ii}K_{jj}}$ between the gradients of inputs $i$ and $j$, sorted by spectral cluster of this
 kernel: negative cosines are clipped to an affinity, its normalised Laplacian is embedded in $H$ dimensions, and k-means
-cuts the embedding into $H$ clusters. White lines separate clusters. Above 160 inputs, a cell is the mean of a block.
+cuts the embedding into $H$ clusters. White lines separate clusters. Above 140 inputs, a cell is the mean of a block.
 """
 
 

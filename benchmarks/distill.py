@@ -1,0 +1,122 @@
+"""Dataset distillation on digits: what it costs, how far its loss falls, what is learnt from it, what it captures.
+
+    python benchmarks/distill.py
+
+Works in the cache folder, where the default run's network is used again. All ratios are measured in this one run.
+"""
+
+import time
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+from dntk_core import Compute, RunSpec, load_or_build
+from dntk_core.data import load_data
+from dntk_core.models import build_model
+from dntk_core.progress import ignore
+from dntk_core.randomness import generator
+from dntk_core.spec import DistillSpec
+from dntk_core.stages import load_network, tensor
+from dntk_core.store import Workbench
+from dntk_core.terminal import Bar
+from dntk_core.training import accuracy, batches, fit, label_objective
+from dntk_core.wmdd.judgement import judgement_table
+from dntk_core.wmdd.soft_labels import shares
+from dntk_core.wmdd.stages import build_distilled_stage, soft_objective
+
+CPU = torch.device("cpu")
+SEEDS = range(3)
+SPEC = replace(RunSpec.default(), distill=DistillSpec(method="wmdd"))
+
+
+def distil(run, **settings) -> tuple[dict, float]:
+    """Distil with the run's network, from nothing; returns what the stage writes, and the seconds."""
+    spec = replace(SPEC, distill=replace(SPEC.distill, **settings))
+    with TemporaryDirectory() as folder:
+        started = time.perf_counter()
+        contents, _ = build_distilled_stage(
+            spec, run.artifacts["model"], run.artifacts["choices"], Compute("cpu"), ignore, Workbench(Path(folder))
+        )
+        return contents, time.perf_counter() - started
+
+
+def passes(run, images: torch.Tensor, count: int) -> float:
+    """Seconds of plain forward and backward passes of the batch: cross-entropy, gradients of all weights."""
+    network = load_network(SPEC, load_data(SPEC.data), run.artifacts["model"], Compute("cpu"))
+    labels = torch.zeros(len(images), dtype=torch.long)
+    started = time.perf_counter()
+    for _ in range(count):
+        network.zero_grad()
+        F.cross_entropy(network(images), labels).backward()
+    return time.perf_counter() - started
+
+
+def cost(run) -> None:
+    """The default distillation beside as many plain passes of the same batch, taken in turns."""
+    data = load_data(SPEC.data)
+    ratios, iterations = [], SPEC.distill.iterations
+    for _ in SEEDS:
+        contents, ours = distil(run)
+        plain = passes(run, tensor(data.normalise(contents["images"])), iterations)
+        ratios.append(ours / plain)
+        print(f"  {ours:5.1f} s, {iterations} plain passes {plain:5.1f} s, ratio {ratios[-1]:.2f}")
+    print(f"cost of the default distillation: {np.median(ratios):.2f} plain forward and backward passes (at most 1.5)")
+
+
+def fall(run) -> None:
+    """How many times the synthesis loss falls from noise."""
+    contents, _ = distil(run, start="noise")
+    total = contents["losses"].mean(axis=1) @ [1.0, SPEC.distill.bn_weight]
+    fell = f"{total[0]:.1f} → {total[-1]:.2f}, {total[0] / total[-1]:.1f} times less"
+    print(f"synthesis loss from noise: {fell} (10 at least)")
+
+
+def learnt(run) -> None:
+    """Test accuracy of networks trained on as many images: distilled, and random real ones with hard labels."""
+    data = load_data(SPEC.data)
+    test = tensor(data.normalise(data.test_images)), torch.from_numpy(data.test_labels)
+    found = {"distilled, soft labels and weights": [], "random real, hard labels": []}
+    for seed in SEEDS:
+        contents, _ = distil(run, seed=seed)
+        per_class, C = SPEC.distill.per_class, len(data.class_names)
+        members = [
+            generator(seed, "random real", c).permutation(np.flatnonzero(data.train_labels == c)) for c in range(C)
+        ]
+        drawn = np.concatenate([of_class[:per_class] for of_class in members])
+        epochs = SPEC.model.epochs * batches(len(data.train_labels)) // batches(len(drawn))
+        spec = replace(SPEC.model, seed=seed, epochs=epochs)
+        objective = soft_objective(tensor(shares(contents["soft_labels"])), tensor(contents["weights"]))
+        student = fit(
+            build_model(spec, data.channels, data.class_names),
+            tensor(data.normalise(contents["images"])),
+            objective,
+            spec,
+            ignore,
+            CPU,
+        )
+        images, labels = tensor(data.normalise(data.train_images[drawn])), torch.from_numpy(data.train_labels[drawn])
+        plain = fit(
+            build_model(spec, data.channels, data.class_names), images, label_objective(labels, CPU), spec, ignore, CPU
+        )
+        for name, model in zip(found, (student, plain), strict=True):
+            found[name].append(accuracy(model, *test))
+    for name, scores in found.items():
+        print(f"{name:36} {np.mean(scores):.3f}  ({', '.join(f'{score:.3f}' for score in scores)})")
+
+
+def main() -> None:
+    """Print everything the distillation is judged by."""
+    torch.set_num_threads(1)
+    run = load_or_build(SPEC, Bar())
+    cost(run)
+    fall(run)
+    learnt(run)
+    print(judgement_table(run.judgements))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,55 @@
+"""Figures as PNG files, drawn by any Chrome or Chromium there is."""
+
+import base64
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import plotly.graph_objects as go
+from plotly.offline import get_plotlyjs
+
+from dntk_core.errors import DNTKError
+
+FLAGS = (
+    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync"
+).split()
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+WIDTH = 1000
+_DRAW = """async ([text, width]) => {
+  const figure = JSON.parse(text);
+  const layout = {template: {}, paper_bgcolor: "white", plot_bgcolor: "white", ...figure.layout};
+  return await Plotly.toImage({data: figure.data, layout}, {format: "png", width, height: layout.height, scale: 2});
+}"""
+
+
+@contextmanager
+def chromium() -> Iterator:
+    """Start a browser ($DNTK_CHROME first, else what is installed, else Playwright's own) and end it."""
+    try:
+        from playwright.sync_api import Error, sync_playwright
+    except ImportError:
+        raise DNTKError("pictures need Playwright; `pip install playwright`") from None
+    found = [os.environ.get("DNTK_CHROME"), *map(shutil.which, NAMES)]
+    with sync_playwright() as playwright:
+        try:
+            browser = playwright.chromium.launch(executable_path=next(filter(None, found), None), args=FLAGS)
+        except Error:
+            raise DNTKError("no Chrome or Chromium was found; install one, or set DNTK_CHROME to it") from None
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+def save_pictures(figures: dict[Path, go.Figure]) -> None:
+    """Draw each figure into its file."""
+    with chromium() as browser:
+        page = browser.new_page()
+        page.set_content("<html><body></body></html>")
+        page.add_script_tag(content=get_plotlyjs())
+        for path, figure in figures.items():
+            picture = page.evaluate(_DRAW, [figure.to_json(), WIDTH])
+            path.write_bytes(base64.b64decode(picture.partition(",")[2]))

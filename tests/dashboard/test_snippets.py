@@ -1,0 +1,30 @@
+"""Copied code gives the numbers on screen."""
+
+import json
+import shlex
+
+import pytest
+
+from dntk_core.__main__ import main
+from dntk_core.dashboard.mixing import current_mixing
+from dntk_core.dashboard.snippets import as_command, as_python
+from dntk_core.dashboard.view import View
+from dntk_core.live import Live
+
+VIEWS = (View(H=5, tau_v=0.7, tau_g=0.9, ridge=0.001, rule="union"), View(H=5, tau_v=0.6, method="kernel PCA"))
+
+
+@pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.method)
+def test_python_and_command_print_the_scores_of_the_page(default_run, view, capsys):
+    live = Live(default_run.problem)
+    mixing = current_mixing(live, view)
+    shown = live.scores(mixing, view.ridge)
+
+    exec(as_python(default_run.key, view, mixing.size), {})
+    assert capsys.readouterr().out.splitlines()[0] == str(shown)
+
+    program, *arguments = shlex.split(as_command(default_run.key, view, mixing.size).removeprefix("python -m "))
+    assert program == "dntk_core" and main(arguments) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["s"] == mixing.size
+    assert printed["scores"] == pytest.approx(vars(shown), rel=1e-9)
