@@ -1,0 +1,122 @@
+"""One and two ranks here, and what 8, 64 and 512 GPUs would take for ImageNet.
+
+    python -m benchmarks.scaling [--repeats 3] [--logits 10]
+
+Here: the features stage of the digits run under torchrun with 1 and 2 ranks of one thread each, alternately; their
+features must agree bit for bit. There: ResNet-50 at 224 px. Its cost per input is counted in operations, times what
+the engine was measured to need beyond the signal back-propagation (in processor time, on this machine); the hardware
+is that of HARDWARE. Ranks exchange nothing: each reads images and writes shards, and the kernels read the shards once.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from time import process_time
+
+import numpy as np
+import torch
+import torchvision
+
+from benchmarks.engine import limit
+from dntk_core.gradients import bytes_per_input, project_batch, projector
+from dntk_core.network import prepare
+from dntk_core.pipeline import open_run
+from dntk_core.spec import InputSpec, ModelSpec, ProjectionSpec, RunSpec
+from dntk_core.stages import forward_flops
+from dntk_core.store import Store
+
+ROOT = Path(__file__).resolve().parent.parent
+SPEC = RunSpec(model=ModelSpec(epochs=0), inputs=InputSpec(kernel=1200, test=500))
+IMAGES, IMAGE_BYTES = 1_281_167, 110_000
+# A GPU like an A100: float32 products through tensor cores (TF32, 156 TFLOP/s), 35 % of it in practice, 40 GB;
+# storage that all ranks share.
+HARDWARE = {"flops": 156e12, "share": 0.35, "memory": 40e9, "storage": 10e9}
+
+
+def main() -> None:
+    """Print both tables."""
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("--repeats", type=int, default=3)
+    options.add_argument("--logits", type=int, default=10)
+    arguments = options.parse_args()
+    torch.set_num_threads(1)
+    here(arguments.repeats)
+    there(arguments.logits)
+
+
+def here(repeats: int) -> None:
+    """Measure 1 and 2 ranks alternately."""
+    seconds: dict[int, list[float]] = {1: [], 2: []}
+    found = []
+    for _ in range(repeats):
+        for ranks in seconds:
+            with tempfile.TemporaryDirectory() as folder:
+                artifact = build(Path(folder), ranks)
+                seconds[ranks].append(artifact.note["seconds"])
+                found.append(np.array(artifact["features"]))
+    same = all(np.array_equal(found[0], each) for each in found[1:])
+    print(f"digits, {SPEC.inputs.kernel} + {SPEC.inputs.test} inputs, {os.cpu_count()} cores; bit for bit: {same}")
+    print("| ranks | features, s | speed-up |\n|---|---|---|")
+    for ranks, values in seconds.items():
+        gain = np.median(np.array(seconds[1]) / np.array(values))
+        print(f"| {ranks} | {np.median(values):.1f} | {gain:.2f} |", flush=True)
+
+
+def build(folder: Path, ranks: int):
+    """Build the run's features in a folder of their own, and return their artifact."""
+    (folder / "spec.json").write_text(SPEC.to_json())
+    launcher = ["-m", "torch.distributed.run", "--nproc-per-node", str(ranks), "--master-port", "0"]
+    command = [sys.executable, *launcher, "-m", "dntk_core", "build", "--spec", str(folder / "spec.json")]
+    environment = os.environ | {"DNTK_CACHE_DIR": str(folder), "OMP_NUM_THREADS": "1"}
+    subprocess.run([*command, "--batch", "50"], env=environment, cwd=ROOT, check=True, capture_output=True)
+    return open_run(SPEC.key, Store(folder)).artifacts["features"]
+
+
+def there(logits: int) -> None:
+    """Predict ImageNet with ResNet-50."""
+    torch.manual_seed(0)
+    module, x = torchvision.models.resnet50(num_classes=logits).eval(), torch.randn(2, 3, 224, 224)
+    network = prepare(module, x)
+    through = projector(network, ProjectionSpec(), x.device)
+    beyond = np.median(
+        [timed(lambda: project_batch(network, through, x)) / timed(signals(module, x)) for _ in range(3)]
+    )
+    forward = forward_flops(network, x[:1])
+    per_input = forward * (1 + logits * beyond)
+    written = IMAGES * logits * through.k * 4
+    batch = int(0.8 * HARDWARE["memory"] // (logits * bytes_per_input(network, through)))
+    print(f"\nImageNet ({IMAGES:,} images), ResNet-50 at 224 px, {logits} logits, k = {through.k}")
+    print(f"forward {forward / 1e9:.1f} GFLOP; the engine takes {beyond:.2f} × the signal back-propagation (measured)")
+    print(
+        f"per GPU {HARDWARE['flops'] * HARDWARE['share'] / 1e12:.0f} TFLOP/s; storage {HARDWARE['storage'] / 1e9:.0f} GB/s"
+    )
+    print(
+        "| GPUs | compute, min | storage, min | total, min | batch, memory per GPU | read, GB | written, GB | between GPUs |"
+    )
+    print("|---" * 8 + "|")
+    for gpus in (8, 64, 512):
+        compute = IMAGES / gpus * per_input / (HARDWARE["flops"] * HARDWARE["share"]) / 60
+        storage = (IMAGES * IMAGE_BYTES + written) / HARDWARE["storage"] / 60
+        # Decoding, computing and writing overlap; the slowest sets the pace.
+        print(
+            f"| {gpus} | {compute:.1f} | {storage:.1f} | {max(compute, storage):.1f} | "
+            f"{batch}, {0.8 * HARDWARE['memory'] / 1e9:.0f} GB | {IMAGES * IMAGE_BYTES / 1e9:.0f} | {written / 1e9:.0f} | 0 |"
+        )
+
+
+def signals(module, x):
+    """Signal back-propagation alone."""
+    return lambda: list(limit(module, x))
+
+
+def timed(call) -> float:
+    started = process_time()
+    call()
+    return process_time() - started
+
+
+if __name__ == "__main__":
+    main()
