@@ -1,6 +1,6 @@
 """Dataset distillation on digits: what it costs, how far its loss falls, what is learnt from it, what it captures.
 
-    python benchmarks/distill.py
+    python -m benchmarks.distill
 
 Works in the cache folder, where the default run's network is used again. All ratios are measured in this one run.
 """
@@ -34,25 +34,25 @@ SPEC = replace(RunSpec.default(), distill=DistillSpec(method="wmdd"))
 
 
 def distil(run, **settings) -> tuple[dict, float]:
-    """Distil with the run's network, from nothing; returns what the stage writes, and the seconds."""
+    """Distil with the run's network, from nothing; returns what the stage writes, and the CPU seconds."""
     spec = replace(SPEC, distill=replace(SPEC.distill, **settings))
     with TemporaryDirectory() as folder:
-        started = time.perf_counter()
+        started = time.process_time()
         contents, _ = build_distilled_stage(
             spec, run.artifacts["model"], run.artifacts["choices"], Compute("cpu"), ignore, Workbench(Path(folder))
         )
-        return contents, time.perf_counter() - started
+        return contents, time.process_time() - started
 
 
 def passes(run, images: torch.Tensor, count: int) -> float:
-    """Seconds of plain forward and backward passes of the batch: cross-entropy, gradients of all weights."""
+    """CPU seconds of plain forward and backward passes of the batch: cross-entropy, gradients of all weights."""
     network = load_network(SPEC, load_data(SPEC.data), run.artifacts["model"], Compute("cpu"))
     labels = torch.zeros(len(images), dtype=torch.long)
-    started = time.perf_counter()
+    started = time.process_time()
     for _ in range(count):
         network.zero_grad()
         F.cross_entropy(network(images), labels).backward()
-    return time.perf_counter() - started
+    return time.process_time() - started
 
 
 def cost(run) -> None:
@@ -63,7 +63,7 @@ def cost(run) -> None:
         contents, ours = distil(run)
         plain = passes(run, tensor(data.normalise(contents["images"])), iterations)
         ratios.append(ours / plain)
-        print(f"  {ours:5.1f} s, {iterations} plain passes {plain:5.1f} s, ratio {ratios[-1]:.2f}")
+        print(f"  {ours:5.1f} s of CPU, {iterations} plain passes {plain:5.1f} s, ratio {ratios[-1]:.2f}")
     print(f"cost of the default distillation: {np.median(ratios):.2f} plain forward and backward passes (at most 1.5)")
 
 

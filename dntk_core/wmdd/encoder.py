@@ -24,6 +24,14 @@ class Moments:
     variance: Tensor
 
 
+def moments_of(y: Tensor) -> Moments:
+    """Take mean and variance over positions: y (b, channels, T)."""
+    mean = y.mean(2)
+    # From a sum of squares: torch.var_mean is thirty times slower on the CPU, slower than the network itself.
+    square = torch.linalg.vector_norm(y, dim=2).square() / y.shape[2]
+    return Moments(mean, (square - mean.square()).clamp(min=0))
+
+
 @dataclass(frozen=True)
 class Encoding:
     """features: (b, d) what goes into the last layer; logits: (b, C); moments: one per batch-norm call."""
@@ -54,9 +62,7 @@ class Encoder:
         moments, features = [], []
 
         def note_norm(part, args):
-            y = args[0].reshape(*args[0].shape[:2], -1)
-            variance, mean = torch.var_mean(y, dim=2, correction=0)
-            moments.append(Moments(mean, variance))
+            moments.append(moments_of(args[0].reshape(*args[0].shape[:2], -1)))
 
         def note_head(part, args):
             features.append(args[0].flatten(1))
