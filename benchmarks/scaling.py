@@ -91,10 +91,12 @@ def there(logits: int) -> None:
     print(f"\nImageNet ({IMAGES:,} images), ResNet-50 at 224 px, {logits} logits, k = {through.k}")
     print(f"forward {forward / 1e9:.1f} GFLOP; the engine takes {beyond:.2f} × the signal back-propagation (measured)")
     print(
-        f"per GPU {HARDWARE['flops'] * HARDWARE['share'] / 1e12:.0f} TFLOP/s; storage {HARDWARE['storage'] / 1e9:.0f} GB/s"
+        f"per GPU {HARDWARE['flops'] * HARDWARE['share'] / 1e12:.0f} TFLOP/s; "
+        f"storage {HARDWARE['storage'] / 1e9:.0f} GB/s"
     )
     print(
-        "| GPUs | compute, min | storage, min | total, min | batch, memory per GPU | read, GB | written, GB | between GPUs |"
+        "| GPUs | compute, min | storage, min | total, min | batch, memory per GPU "
+        "| read, GB | written, GB | between GPUs |"
     )
     print("|---" * 8 + "|")
     for gpus in (8, 64, 512):
@@ -103,7 +105,8 @@ def there(logits: int) -> None:
         # Decoding, computing and writing overlap; the slowest sets the pace.
         print(
             f"| {gpus} | {compute:.1f} | {storage:.1f} | {max(compute, storage):.1f} | "
-            f"{batch}, {0.8 * HARDWARE['memory'] / 1e9:.0f} GB | {IMAGES * IMAGE_BYTES / 1e9:.0f} | {written / 1e9:.0f} | 0 |"
+            f"{batch}, {0.8 * HARDWARE['memory'] / 1e9:.0f} GB | {IMAGES * IMAGE_BYTES / 1e9:.0f} "
+            f"| {written / 1e9:.0f} | 0 |"
         )
 
 

@@ -13,7 +13,8 @@ def test_two_runs_side_by_side_under_the_same_sliders(tab, default_run, small_ru
     before = one.page.evaluate(drawn)
     one.move("Clusters", 1).wait_for_parameter("H", "11")
     one.page.wait_for_function(
-        "before => [...document.querySelectorAll('.dntk-plot')].filter((gd, i) => gd.dataset.drawn > before[i]).length >= 2",
+        "before => [...document.querySelectorAll('.dntk-plot')]"
+        ".filter((gd, i) => gd.dataset.drawn > before[i]).length >= 2",
         arg=before,
     )
     assert one.parameter("other") == small_run.key
