@@ -2,13 +2,14 @@
 
 import streamlit as st
 
-from dntk_core.dashboard import computations
+from dntk_core.dashboard import computations, literal
 from dntk_core.dashboard.controls import publish
 from dntk_core.dashboard.home import cached_runs, new_run, summary
 from dntk_core.dashboard.navigation import links
 from dntk_core.dashboard.page import enter, frame, open_key, refuse
 from dntk_core.dashboard.panel import show
 from dntk_core.dashboard.sections import ledger
+from dntk_core.errors import Vanished
 from dntk_core.spec import RunSpec
 
 with frame("Distilled neural tangent kernels") as navigation:
@@ -17,9 +18,12 @@ with frame("Distilled neural tangent kernels") as navigation:
         here = enter()
         link, spec = here.link, here.run.spec
         publish(link)
-        st.markdown(f"#### {spec.summary}")
-        summary(here.run)
-        show(*ledger.panels(here))
+        st.markdown(f"#### {literal.markdown(spec.summary)}")
+        try:
+            summary(here.run)
+            show(*ledger.panels(here))
+        except Vanished as error:
+            st.error(str(error))
     else:
         refuse()
     links(navigation, link)

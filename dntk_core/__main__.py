@@ -3,9 +3,9 @@
 import json
 import sys
 import time
-from dataclasses import asdict, replace
+from dataclasses import asdict
 
-from dntk_core.arguments import compute_of, parser, spec_of
+from dntk_core.arguments import compute_of, paper_command_line, paper_specs, parser, spec_of
 from dntk_core.clusters import spectral_clusters
 from dntk_core.comparison import compare, comparison_table
 from dntk_core.distill import METHODS, Mixing, Source, local_global
@@ -16,7 +16,7 @@ from dntk_core.progress import ignore
 from dntk_core.ranks import rank
 from dntk_core.readout import evaluate
 from dntk_core.ridge import absolute_ridge
-from dntk_core.spec import DataSpec, DistillSpec, InputSpec, ModelSpec, RunSpec
+from dntk_core.spec import RunSpec
 from dntk_core.terminal import Bar, duration, size
 from dntk_core.wmdd.judgement import judgement_table
 
@@ -53,6 +53,7 @@ def build_command(arguments) -> tuple[dict, str]:
         "stage_seconds": run.seconds,
         "parameters": run.parameters,
         "k": k,
+        "dense": run.dense,
         "test_accuracy": run.test_accuracy,
         "johnson_lindenstrauss": {
             "epsilon": arguments.epsilon,
@@ -68,12 +69,14 @@ def build_command(arguments) -> tuple[dict, str]:
     text = (
         f"run {run.key} in {duration(elapsed)}\n"
         f"  network: {run.parameters:,} parameters, test accuracy {run.test_accuracy:.3f}\n{general}"
-        f"  kernels: {len(run.targets)} kernel inputs, {len(run.test_logits)} test inputs, {k:,} dimensions\n"
+        f"  kernels: {len(run.targets)} kernel inputs, {len(run.test_logits)} test inputs, {k:,} dimensions, "
+        f"{'dense' if run.dense else 'kept as features'}\n"
         f"  Johnson–Lindenstrauss: distances to ±{arguments.epsilon:.0%} for sure from "
         f"k = {sufficient_k(points, arguments.epsilon):,} on; this k assures ±{guaranteed_epsilon(points, k):.0%}\n"
         f"  class kernels (relative Frobenius error): {error['measured']:.1%} measured on {error['inputs']} inputs, "
         f"{error['expected']:.1%} expected"
     )
+    text += f"\n{stage_table(run)}"
     if run.judgements:
         text += "\n" + judgement_table(run.judgements)
     return result, text
@@ -155,26 +158,19 @@ def paper_command(arguments) -> tuple[dict, str]:
     # Only this command draws pictures.
     from dntk_core.dashboard.paper import write_results
 
-    inputs = InputSpec(arguments.kernel_inputs, arguments.test_inputs)
-    data = DataSpec("folder", arguments.data, arguments.image_size)
-    network = ModelSpec("resnet18", epochs=arguments.epochs)
-    trained = RunSpec(data, network, inputs=inputs)
-    wmdd = DistillSpec("wmdd", per_class=arguments.per_class)
-    own = DataSpec("folder", arguments.pretrained_data or arguments.data, arguments.pretrained_size)
-    published = ModelSpec(arguments.pretrained_model, arguments.pretrained_weights)
-    px, epochs = arguments.image_size, arguments.epochs
-    specs = {
-        f"ResNet-18, {px} px, {epochs} epochs here": trained,
-        f"{arguments.pretrained_model}, ImageNet weights, {arguments.pretrained_size} px": RunSpec(
-            own, published, inputs=inputs
-        ),
-        "distilled images, network of real ones": replace(trained, distill=wmdd),
-        "distilled images, network of distilled ones": replace(trained, distill=replace(wmdd, base="distilled")),
-    }
-    found = {name: load_or_build(spec, Bar(), compute_of(arguments)) for name, spec in specs.items()}
-    command = "python -m dntk_core paper --data <imagenette>"
-    page = write_results(found, command, arguments.out)
-    return {"page": str(page), "runs": {name: run.key for name, run in found.items()}}, f"wrote {page}"
+    found = {name: load_or_build(spec, Bar(), compute_of(arguments)) for name, spec in paper_specs(arguments).items()}
+    page = write_results(found, paper_command_line(arguments), arguments.out)
+    result = {"page": str(page), "runs": {name: run.key for name, run in found.items()}}
+    costs = [f"{name}\n{stage_table(run)}" for name, run in found.items()]
+    return result, "\n".join([*costs, f"wrote {page}"])
+
+
+def stage_table(run: Run) -> str:
+    """What every stage of a run cost when it was computed."""
+    return "\n".join(
+        f"  {stage:12} {duration(artifact.note['seconds']):>10} {size(artifact.note['peak_bytes']):>10}"
+        for stage, artifact in run.artifacts.items()
+    )
 
 
 def gc_command(arguments) -> tuple[dict, str]:

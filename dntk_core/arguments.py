@@ -8,7 +8,7 @@ from pathlib import Path
 from dntk_core.compute import PRECISIONS, Compute
 from dntk_core.distill import GAP_RULES, METHODS
 from dntk_core.errors import DNTKError
-from dntk_core.spec import OUTPUTS, RunSpec
+from dntk_core.spec import OUTPUTS, DataSpec, DistillSpec, InputSpec, ModelSpec, RunSpec
 
 # Flag → (part of the spec, field).
 SPEC_FLAGS = {
@@ -87,9 +87,11 @@ def parser(actions: dict[str, Callable]) -> argparse.ArgumentParser:
 
     rebuild = commands.add_parser("paper", help="the paper's experiments on ImageNette: results.md with pictures")
     rebuild.add_argument("--data", required=True, help="a folder with train/<class>/… and val/<class>/…")
+    rebuild.add_argument("--model", default="resnet18", help="the network trained here (default resnet18)")
     rebuild.add_argument("--image-size", type=int, default=64, help="pixels of the network trained here (default 64)")
     rebuild.add_argument("--epochs", type=int, default=5, help="of the network trained here (default 5)")
     rebuild.add_argument("--per-class", type=int, default=10, help="distilled images per class (default 10)")
+    rebuild.add_argument("--iterations", type=int, default=300, help="of dataset distillation (default 300)")
     rebuild.add_argument("--kernel-inputs", type=int, default=500, help="default 500")
     rebuild.add_argument("--test-inputs", type=int, default=1000, help="default 1000")
     rebuild.add_argument("--pretrained-data", help="images for the pretrained network (default: those of --data)")
@@ -123,6 +125,44 @@ def _add_compute(command) -> None:
     command.add_argument("--device", default="auto", help="auto, cuda, mps or cpu (default: auto)")
     command.add_argument("--batch", type=int, default=0, help="inputs at once; 0 takes as many as fit (default)")
     command.add_argument("--memory", type=float, default=2.0, help="GiB that one batch may take (default: 2)")
+
+
+# The paper's two base models, on the same distilled images.
+REAL, DISTILLED = "distilled images, network of real ones", "distilled images, network of distilled ones"
+# What the paper's page says of the command that made it: all but the files, which others have elsewhere.
+PAPER_FLAGS = (
+    "model",
+    "image-size",
+    "epochs",
+    "per-class",
+    "iterations",
+    "kernel-inputs",
+    "test-inputs",
+    "pretrained-model",
+    "pretrained-size",
+)
+
+
+def paper_specs(arguments) -> dict[str, RunSpec]:
+    """The runs of the paper's experiments by name: real images, published weights, distilled images twice."""
+    inputs = InputSpec(arguments.kernel_inputs, arguments.test_inputs)
+    data = DataSpec("folder", arguments.data, arguments.image_size)
+    trained = RunSpec(data, ModelSpec(arguments.model, epochs=arguments.epochs), inputs=inputs)
+    wmdd = DistillSpec("wmdd", per_class=arguments.per_class, iterations=arguments.iterations)
+    own = DataSpec("folder", arguments.pretrained_data or arguments.data, arguments.pretrained_size)
+    published = ModelSpec(arguments.pretrained_model, arguments.pretrained_weights)
+    return {
+        f"{arguments.model}, trained here": trained,
+        f"{arguments.pretrained_model}, pretrained": RunSpec(own, published, inputs=inputs),
+        REAL: replace(trained, distill=wmdd),
+        DISTILLED: replace(trained, distill=replace(wmdd, base="distilled")),
+    }
+
+
+def paper_command_line(arguments) -> str:
+    """The command that makes the same page of the same images and weights."""
+    chosen = " ".join(f"--{flag} {getattr(arguments, flag.replace('-', '_'))}" for flag in PAPER_FLAGS)
+    return f"python -m dntk_core paper --data … --pretrained-data … --pretrained-weights … {chosen}"
 
 
 def compute_of(arguments) -> Compute:

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dntk_core.curves import class_spectra
 from dntk_core.errors import DNTKError
 from dntk_core.johnson_lindenstrauss import guaranteed_epsilon
-from dntk_core.kernels import Kernels
+from dntk_core.kernels import LARGEST_DENSE, Kernels
+from dntk_core.modes import Modes, class_modes
 from dntk_core.readout import Problem, predict
 from dntk_core.ridge import absolute_ridge
 from dntk_core.spectrum import Spectrum, effective_dimension, stable_dimension
@@ -53,33 +53,30 @@ def error_budget(problem: Problem, ridge: float, spectra: tuple[Spectrum, ...] |
 
     With μ_j = σ_j/m and β_j = u_jᵀy/√σ_j: μ_j β_j² = (u_jᵀy)²/m, and λ/(μ_j+λ) is the same in both units.
     """
-    spectra = class_spectra(problem) if spectra is None else spectra
+    modes = class_modes(problem, spectra)
     lam = absolute_ridge(problem.kernels, ridge)
-    least = np.min([squared_errors(problem, spectra, value) for value in (*RIDGES, ridge)], axis=0)
+    m = len(problem.targets)
+    errors = squared_errors(problem, modes, (*RIDGES, ridge))
+    least = errors.min(axis=1)
     variance = problem.logits.var(axis=0)
     unexplained = np.divide(least, variance, out=np.ones_like(least), where=variance > 0)
-    bias = [
-        np.sqrt(np.mean((lam / (each.values + lam) * (each.vectors.T @ y)) ** 2))
-        for each, y in zip(spectra, problem.targets.T, strict=True)
-    ]
-    dimension = np.array([effective_dimension(each.values, lam) for each in spectra])
+    bias = [np.sqrt((np.sum((lam / (each.values + lam) * each.load) ** 2) + each.outside) / m) for each in modes]
+    dimension = np.array([effective_dimension(each.values, lam) for each in modes])
     return ErrorBudget(
         r_squared=1.0 - unexplained,
         approx=np.sqrt(least),
         bias=np.array(bias),
-        variance=np.sqrt(least * dimension / len(problem.targets)),
+        variance=np.sqrt(least * dimension / m),
         dimension=dimension,
-        measured=np.sqrt(squared_errors(problem, spectra, ridge)),
+        measured=np.sqrt(errors[:, -1]),
     )
 
 
-def squared_errors(problem: Problem, spectra: Sequence[Spectrum], ridge: float) -> np.ndarray:
-    """Return the full readout's mean squared error on the test inputs, per class: (C,)."""
-    lam = absolute_ridge(problem.kernels, ridge)
-    columns = zip(problem.kernels.cross, spectra, problem.targets.T, problem.logits.T, strict=True)
-    return np.array(
-        [np.mean((K @ (U.vectors @ (U.vectors.T @ y / (U.values + lam))) - f) ** 2) for K, U, y, f in columns]
-    )
+def squared_errors(problem: Problem, modes: Sequence[Modes], ridges: Sequence[float]) -> np.ndarray:
+    """Return the full readout's mean squared error on the test inputs, per class and ridge: (C, q)."""
+    lams = np.array([absolute_ridge(problem.kernels, ridge) for ridge in ridges])
+    fits = (each.predict(each.load[:, None] / (each.values[:, None] + lams)) for each in modes)
+    return np.stack([np.mean((fit - f[:, None]) ** 2, axis=0) for fit, f in zip(fits, problem.logits.T, strict=True)])
 
 
 @dataclass(frozen=True)
@@ -100,6 +97,8 @@ def projection_bound(kernels: Kernels, targets: np.ndarray, k: int, ridge: float
     """Evaluate the paper's bound on the error of a k-dimensional projection; targets (m, C)."""
     if k < 1:
         raise DNTKError(f"the projected dimension k must be at least 1, got {k}")
+    if not kernels.dense:
+        raise DNTKError(f"the worst-case bound needs kernels as arrays, which are kept up to {LARGEST_DENSE:,} inputs")
     _, t, m = kernels.cross.shape
     lam = absolute_ridge(kernels, ridge)
     epsilon = guaranteed_epsilon(m + t, k)

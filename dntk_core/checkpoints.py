@@ -4,10 +4,10 @@ from pathlib import Path
 from pickle import UnpicklingError
 
 import torch
-from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
+from dntk_core.archives import check_zip
 from dntk_core.errors import DNTKError
 
 SUFFIXES = (".safetensors", ".pth", ".pt")
@@ -42,18 +42,30 @@ def read_state(path: Path) -> dict[str, Tensor]:
         raise DNTKError(f"there is no weights file {path}")
     try:
         state = load_file(path) if path.suffix == ".safetensors" else _read_torch(path)
-    except (SafetensorError, RuntimeError, OSError, ValueError, EOFError) as error:
-        raise DNTKError(f"{path} cannot be read as weights: {str(error).splitlines()[0]}") from None
+    except DNTKError:
+        raise
+    # A reader may raise anything at a file that was made to break it.
+    except Exception as error:
+        raise DNTKError(f"{path} cannot be read as weights: {str(error).partition(chr(10))[0]}") from None
     for wrapper in ("state_dict", "model"):
         if isinstance(state.get(wrapper), dict):
             state = state[wrapper]
-    tensors = {name: value for name, value in state.items() if isinstance(value, Tensor)}
+    tensors = {name: value for name, value in state.items() if isinstance(name, str) and isinstance(value, Tensor)}
     if not tensors:
         raise DNTKError(f"{path} holds no tensors; save a state dict: torch.save(model.state_dict(), …)")
+    if not all(map(_owns_its_numbers, tensors.values())):
+        raise DNTKError(f"{path} holds a tensor that claims more numbers than it has")
     return tensors
 
 
+def _owns_its_numbers(value: Tensor) -> bool:
+    """Whether a tensor is as large as it says: strides of zero make a few bytes look like petabytes."""
+    plain = value.layout == torch.strided and value.device.type == "cpu"
+    return plain and value.untyped_storage().nbytes() >= value.numel() * value.element_size()
+
+
 def _read_torch(path: Path) -> dict:
+    check_zip(path)
     try:
         state = torch.load(path, map_location="cpu", weights_only=True)
     except UnpicklingError:

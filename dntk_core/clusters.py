@@ -5,7 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from dntk_core.errors import DNTKError
+from dntk_core.gram import Gram
 from dntk_core.kmeans import kmeans
+from dntk_core.spectrum import Spectrum, spectrum
 
 
 @dataclass(frozen=True)
@@ -33,12 +35,27 @@ def affinity(kernel: np.ndarray) -> np.ndarray:
     return W
 
 
-def embed(kernel: np.ndarray, largest: int = 50) -> Embedding:
-    """Embed the inputs of a kernel (m, m) for clusterings of up to `largest` dimensions."""
+def embed(kernel: np.ndarray | Gram, largest: int = 50, whole: Spectrum | None = None) -> Embedding:
+    """Embed the inputs of a kernel (m, m) for clusterings of up to `largest` dimensions.
+
+    whole: the kernel's spectrum, where it is at hand; only kernels kept as features have use for it
+    """
+    if isinstance(kernel, Gram):
+        return embed_leading(kernel, spectrum(kernel) if whole is None else whole, largest)
     W = affinity(kernel)
     root = np.sqrt(W.sum(axis=1))
     _, vectors = np.linalg.eigh(W / root[:, None] / root)
     return Embedding(np.ascontiguousarray(vectors[:, ::-1][:, :largest]))
+
+
+def embed_leading(kernel: Gram, whole: Spectrum, largest: int) -> Embedding:
+    """Embed by leading eigenvectors alone: W ≈ Z Zᵀ, Z = rows of U√Σ over √K_ii; negative cosines are kept."""
+    norm = np.sqrt(kernel.diagonal())
+    Z = whole.vectors * np.sqrt(whole.leading) / np.where(norm > 0, norm, 1.0)[:, None]
+    degree = Z @ Z.sum(axis=0)
+    # An input that resembles no other has at least itself.
+    U, _, _ = np.linalg.svd(Z / np.sqrt(np.maximum(degree, 1.0))[:, None], full_matrices=False)
+    return Embedding(np.ascontiguousarray(U[:, :largest]))
 
 
 def cluster_embedding(embedding: Embedding, H: int, seed: int) -> np.ndarray:

@@ -8,7 +8,8 @@ import numpy as np
 from dntk_core.conditioning import conditioning, prefix_conditioning
 from dntk_core.distill.mixing import Mixing
 from dntk_core.errors import DNTKError
-from dntk_core.readout import Compressed, Problem, coefficients, compress, score_coefficients
+from dntk_core.modes import class_modes
+from dntk_core.readout import Compressed, Problem, coefficients, compress, score_coefficients, score_predictions
 from dntk_core.ridge import absolute_ridge
 from dntk_core.spectrum import Spectrum, spectrum
 
@@ -39,11 +40,6 @@ def checked(name: str, values: Sequence[int], largest: int) -> np.ndarray:
     return values
 
 
-def class_spectra(problem: Problem) -> tuple[Spectrum, ...]:
-    """Decompose every class kernel."""
-    return tuple(spectrum(K) for K in problem.kernels.train)
-
-
 def size_curve(problem: Problem, mixing: Mixing | None, sizes: Sequence[int], ridge: float) -> Curve:
     """Score the first s rows of a mixing for every s in sizes (q,), from one factorisation per class."""
     return prefix_curve(problem, compress(problem.kernels, problem.targets, mixing), sizes, ridge)
@@ -69,24 +65,24 @@ def separate_curve(problem: Problem, compressed: Sequence[Compressed], ridge: fl
 def rank_curve(
     problem: Problem, ranks: Sequence[int], ridge: float, spectra: tuple[Spectrum, ...] | None = None
 ) -> Curve:
-    """Score the best rank-r kernels: α^c = U^(r) (Σ^(r) + λI)⁻¹ U^(r)ᵀ y_c for every r in ranks (q,)."""
+    """Score the best rank-r kernels: f_r = Σ_{j<=r} u_jᵀy/(σ_j + λ) K* u_j for every r in ranks (q,)."""
     lam = absolute_ridge(problem.kernels, ridge)
-    ranks = checked("ranks", ranks, len(problem.targets))
-    spectra = class_spectra(problem) if spectra is None else spectra
-    kept = np.arange(len(problem.targets))[:, None] < ranks
-    alpha = []
-    for each, y in zip(spectra, problem.targets.T, strict=True):
-        beta = each.vectors.T @ y / (each.values + lam)
-        alpha.append(each.vectors @ (kept * beta[:, None]))
-    values = np.stack([each.values for each in spectra]) + lam
+    m = len(problem.targets)
+    ranks = checked("ranks", ranks, m)
+    modes = class_modes(problem, spectra)
+    kept = np.arange(m)[:, None] < ranks
+    predictions = (each.predict(kept[: len(each.load)] * (each.load / (each.values + lam))[:, None]) for each in modes)
+    scores = score_predictions(problem, predictions)
+    values = np.stack([_padded(each.values, m) for each in modes]) + lam
     least = values[:, ranks - 1]
-    conditions = np.mean(values[:, :1] / least, axis=0), np.mean(least, axis=0)
-    return Curve(ranks, *score_coefficients(problem, np.stack(alpha)), *conditions)
+    return Curve(ranks, *scores, np.mean(values[:, :1] / least, axis=0), np.mean(least, axis=0))
 
 
 def ridge_curve(problem: Problem, mixing: Mixing | None, ridges: Sequence[float]) -> Curve:
     """Score one mixing for every dimensionless ridge (q,), from one eigendecomposition per class."""
     lams = np.array([absolute_ridge(problem.kernels, ridge) for ridge in ridges])
+    if mixing is None:
+        return _full_ridge_curve(problem, np.asarray(ridges), lams)
     compressed = compress(problem.kernels, problem.targets, mixing)
     alpha, condition, smallest = [], np.zeros(len(lams)), np.zeros(len(lams))
     for G, b in zip(compressed.gram, compressed.targets, strict=True):
@@ -96,3 +92,17 @@ def ridge_curve(problem: Problem, mixing: Mixing | None, ridges: Sequence[float]
         condition += values[0] / values[-1] / len(compressed.gram)
         smallest += values[-1] / len(compressed.gram)
     return Curve(np.asarray(ridges), *score_coefficients(problem, np.stack(alpha)), condition, smallest)
+
+
+def _full_ridge_curve(problem: Problem, ridges: np.ndarray, lams: np.ndarray) -> Curve:
+    modes = class_modes(problem)
+    predictions = (each.predict(each.load[:, None] / (each.values[:, None] + lams)) for each in modes)
+    scores = score_predictions(problem, predictions)
+    values = [_padded(each.values, len(problem.targets)) for each in modes]
+    condition = np.mean([(each[0] + lams) / (each[-1] + lams) for each in values], axis=0)
+    return Curve(ridges, *scores, condition, np.mean([each[-1] + lams for each in values], axis=0))
+
+
+def _padded(values: np.ndarray, m: int) -> np.ndarray:
+    """All m eigenvalues, those that are 0 included."""
+    return np.append(values, np.zeros(m - len(values)))

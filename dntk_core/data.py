@@ -9,6 +9,9 @@ from dntk_core.images import ImageArray, ImageFiles
 from dntk_core.randomness import generator
 from dntk_core.sources import SOURCES, scale
 from dntk_core.spec import DataSpec, InputSpec
+from dntk_core.text import is_line
+
+LONGEST_NAME = 255
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,7 @@ def load_data(spec: DataSpec) -> Dataset:
     if spec.name not in SOURCES:
         raise DNTKError(f"unknown dataset {spec.name!r}; known: {', '.join(SOURCES)}")
     source = SOURCES[spec.name](spec)
+    _check_names(source.class_names)
     train, test = source.train, source.test
     mean, std = scale(spec, train.images)
     return Dataset(
@@ -70,6 +74,14 @@ def load_data(spec: DataSpec) -> Dataset:
         source.flip,
         source.skipped,
     )
+
+
+def _check_names(names: tuple[str, ...]) -> None:
+    """Refuse class names that cannot be shown or told apart."""
+    if not all(is_line(name, LONGEST_NAME) for name in names):
+        raise DNTKError(f"a class name must be one line of text, at most {LONGEST_NAME} characters; rename the class")
+    if len(set(names)) < len(names):
+        raise DNTKError("two classes have the same name; rename one of them")
 
 
 def choose_inputs(data: Dataset, spec: InputSpec) -> tuple[np.ndarray, np.ndarray]:

@@ -7,3 +7,7 @@ class DNTKError(ValueError):
 
 class Cancelled(Exception):
     """Raised by a progress callback to stop a stage; whatever was finished stays in the cache."""
+
+
+class Vanished(DNTKError):
+    """A folder of the cache was deleted while it was in use."""

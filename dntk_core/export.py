@@ -5,7 +5,6 @@ import json
 import os
 import platform
 import uuid
-import zipfile
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
@@ -15,6 +14,7 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
+from dntk_core.archives import read_npz
 from dntk_core.distill.mixing import Mixing
 from dntk_core.errors import DNTKError
 from dntk_core.pipeline import Run
@@ -107,7 +107,7 @@ def load_distilled(path: Path | str) -> Distilled:
     try:
         text, arrays = _read_safetensors(path) if path.suffix == ".safetensors" else _read_npz(path)
         manifest = json.loads(text)
-    except (SafetensorError, OSError, ValueError, KeyError, zipfile.BadZipFile, RecursionError) as error:
+    except (SafetensorError, OSError, ValueError, KeyError, RecursionError) as error:
         raise DNTKError(f"{path.name} is no distilled set: {error}") from None
     _check(path.name, manifest, arrays)
     return Distilled(**arrays, manifest=manifest)
@@ -128,12 +128,12 @@ def _check(name: str, manifest, arrays: dict[str, np.ndarray]) -> None:
     require(described == {key: _describe(array) for key, array in arrays.items()}, "an array does not match its hash")
     require(all(array.dtype == np.float64 for array in arrays.values()), "its arrays must be float64")
     require(all(np.isfinite(array).all() for array in arrays.values()), "it holds values that are not finite")
-    C, s = arrays["gram"].shape[0], len(arrays["mixing"])
     shapes = [arrays[key].shape for key in ("gram", "targets", "features", "mixing")]
-    fit = shapes[0] == (C, s, s) and shapes[1] == (s, C) and shapes[2][:2] == (C, s)
+    s, C = (*shapes[1], 0, 0)[:2]
+    fit = shapes[0] == (C, s, s) and shapes[1] == (s, C) and shapes[2][:2] == (C, s) and shapes[3][:1] == (s,)
     require(fit and len(shapes[2]) == 3 and len(shapes[3]) == 2 and s >= 1, f"shapes {shapes} do not fit together")
     lam = manifest.get("lambda")
-    require(type(lam) in (int, float) and np.isfinite(lam) and lam >= 0, f"lambda is {lam!r}")
+    require(type(lam) in (int, float) and 0 <= lam < np.inf, f"lambda is {lam!r}"[:80])
     require(RunSpec.from_json(json.dumps(manifest.get("spec"))).key == manifest.get("run"), "its spec has another key")
 
 
@@ -166,5 +166,5 @@ def _read_safetensors(path: Path) -> tuple[str, dict[str, np.ndarray]]:
 
 
 def _read_npz(path: Path) -> tuple[str, dict[str, np.ndarray]]:
-    with np.load(path, allow_pickle=False) as file:
-        return str(file["manifest"]), {name: file[name] for name in file.files if name != "manifest"}
+    arrays = read_npz(path)
+    return str(arrays.pop("manifest")), arrays

@@ -8,6 +8,7 @@ from torch import Tensor
 from dntk_core.compute import Compute
 from dntk_core.errors import DNTKError
 from dntk_core.layers import input_side, per_sample_gradients
+from dntk_core.memory import out_of_memory
 from dntk_core.network import Network, Tape, general_gradients, run
 from dntk_core.projection import PROJECTIONS
 from dntk_core.ranks import local_rank
@@ -25,9 +26,7 @@ class WholeGradients:
         """Do once per batch what does not depend on the logit."""
         return input_sides(self.network, inputs)
 
-    def project(
-        self, sides: tuple[Tensor, ...], signals: tuple[Tensor | None, ...], rest: dict[str, Tensor]
-    ) -> Tensor:
+    def project(self, sides: tuple[Tensor, ...], signals: tuple[Tensor | None, ...], rest: dict[str, Tensor]) -> Tensor:
         """Project the gradients of one logit: (b, k)."""
         some = next(t for t in (*signals, *rest.values()) if t is not None)
         whole = some.new_zeros(len(some), self.network.P)
@@ -86,7 +85,7 @@ def stream(network: Network, through, x: Tensor, compute: Compute) -> Iterator[t
             part = x[done : done + batch].to(device)
             features, logits = project_batch(network, through, part, device.type == "cuda", compute.precision)
         except (RuntimeError, MemoryError) as error:
-            if not _out_of_memory(error):
+            if not out_of_memory(error):
                 raise
             if batch == 1:
                 raise DNTKError("one input alone does not fit in memory; use smaller inputs or network") from error
@@ -167,7 +166,3 @@ def _name_nonfinite(network: Network, tape: Tape, signals, rest, c: int) -> None
                 "check the network's weights and that its inputs are scaled as in training"
             )
     raise DNTKError(f"the projected gradient of logit {c} overflows float32; scale the network's outputs down")
-
-
-def _out_of_memory(error: BaseException) -> bool:
-    return isinstance(error, MemoryError | torch.OutOfMemoryError) or "can't allocate memory" in str(error)

@@ -61,7 +61,8 @@ def grid_search(
 ) -> Grid:
     """Cluster the mean kernel for each H (a,) and run Algorithm 1 with every τ_v (b,) and τ_g (g,)."""
     K = problem.kernels.mean
-    embedding, whole = embed(K), spectrum(K)
+    whole = spectrum(K)
+    embedding = embed(K, whole=whole)
     parts = [decompose(K, cluster_embedding(embedding, h, seed), whole) for h in H]
     return grid_of(problem, parts, tau_v, tau_g, ridge, rule, report)
 

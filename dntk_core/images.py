@@ -7,13 +7,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-from PIL import Image, ImageOps, UnidentifiedImageError
+from PIL import Image, ImageOps
 
 from dntk_core.errors import DNTKError
 
 SUFFIXES = {".jpg", ".jpeg", ".png", ".bmp", ".gif", ".ppm", ".pgm", ".tif", ".tiff", ".webp"}
-# More pixels than this in one file is an attack or a mistake.
-LARGEST_IMAGE = 100_000_000
+# Some formats that Pillow knows start other programs.
+FORMATS = ("JPEG", "PNG", "BMP", "GIF", "PPM", "TIFF", "WEBP")
+# More pixels than this in one file, or in what it is resized to, is an attack or a mistake.
+LARGEST_IMAGE = 80_000_000
 
 
 @dataclass(frozen=True)
@@ -46,11 +48,11 @@ class ImageFiles:
         """Decode one image: (3, size, size) uint8."""
         path = self.paths[i]
         try:
-            with Image.open(path) as image:
-                if image.width * image.height > LARGEST_IMAGE:
-                    raise DNTKError(f"{path} has {image.width} × {image.height} pixels; scale it down")
+            with Image.open(path, formats=FORMATS) as image:
+                _check_pixels(image.size, self.resize)
                 fitted = _fit(ImageOps.exif_transpose(image).convert("RGB"), self.size, self.resize)
-        except (OSError, UnidentifiedImageError, SyntaxError, ValueError) as error:
+        # A decoder may raise anything at a file that was made to break it.
+        except Exception as error:
             raise DNTKError(f"{path} cannot be read as an image ({error}); replace or remove it") from error
         return np.asarray(fitted).transpose(2, 0, 1)
 
@@ -86,7 +88,9 @@ class ImageArray:
         return self.array.dtype == np.uint8 and self.array.shape[-1] == self.size
 
     def __getitem__(self, index) -> np.ndarray:
-        """The chosen images as float32 in [0, 1]."""
+        """The chosen images as float32 in [0, 1]; of one place, that image alone."""
+        if isinstance(index, int | np.integer):
+            return self[[index]][0]
         chosen = self.array[np.arange(len(self))[index]]
         chosen = chosen.astype(np.float32) / 255 if chosen.dtype == np.uint8 else chosen.astype(np.float32)
         if chosen.shape[2:] == (self.size, self.size):
@@ -129,6 +133,13 @@ def find_images(folder: Path) -> tuple[tuple[Path, ...], tuple[str, ...]]:
     files = sorted(path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("."))
     images = tuple(path for path in files if path.suffix.lower() in SUFFIXES)
     return images, tuple(str(path) for path in files if path.suffix.lower() not in SUFFIXES)
+
+
+def _check_pixels(size: tuple[int, int], resize: int) -> None:
+    """Refuse an image too large to decode, or so long and thin that it is too large once resized."""
+    shorter, longer = min(size), max(size)
+    if shorter * longer > LARGEST_IMAGE or resize**2 * longer > LARGEST_IMAGE * max(shorter, 1):
+        raise DNTKError(f"it has {size[0]} × {size[1]} pixels")
 
 
 def _fit(image: Image.Image, size: int, resize: int) -> Image.Image:

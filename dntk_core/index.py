@@ -4,14 +4,20 @@ import json
 import shutil
 import sqlite3
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import diskcache
+import numpy as np
 from diskcache.core import MODE_RAW
 
 from dntk_core.errors import DNTKError
 from dntk_core.spec import RunSpec
 from dntk_core.store import Store
+
+# The last second that calendars can show.
+LATEST = 253_402_214_400
 
 
 class TextDisk(diskcache.Disk):
@@ -66,22 +72,46 @@ class Index:
         """All runs, newest first; entries that cannot be read are left out."""
         if not self.store.root.is_dir():
             return []
-        with self._open() as cache:
-            found = [self._info(key, cache.get(key)) for key in list(cache)]
+        try:
+            with self._open() as cache:
+                entries = {key: _readable(cache, key) for key in list(cache)}
+        except DNTKError:
+            # A cache that cannot be written still shows what is finished.
+            entries = self._finished()
+        found = [self._info(key, text) for key, text in entries.items()]
         return sorted((info for info in found if info is not None), key=lambda info: -info.created)
 
-    def _open(self) -> diskcache.Cache:
+    @contextmanager
+    def _open(self) -> Iterator[diskcache.Cache]:
+        try:
+            with self._cache() as cache:
+                yield cache
+        except (OSError, sqlite3.OperationalError) as error:
+            # The disk is full or read-only: nothing is wrong with the index itself.
+            raise DNTKError(
+                f"the index of runs in {self.folder} cannot be used ({error}); make it writable, free some space, "
+                "or set DNTK_CACHE_DIR to another folder"
+            ) from error
+
+    def _cache(self) -> diskcache.Cache:
         fresh = not self.folder.exists()
         try:
             cache = diskcache.Cache(str(self.folder), disk=TextDisk, eviction_policy="none", cull_limit=0)
             list(cache)
+        except sqlite3.OperationalError:
+            raise
         except (sqlite3.DatabaseError, DNTKError):
             shutil.rmtree(self.folder)
-            return self._open()
+            return self._cache()
         if fresh:
-            for meta in self.store.artifacts("kernels"):
-                cache.add(meta["key"], json.dumps({"spec": meta["spec"], "created": meta["created"]}))
+            for key, text in self._finished().items():
+                cache.add(key, text)
         return cache
+
+    def _finished(self) -> dict[str, str]:
+        """Entries of the runs whose last stage is there."""
+        metas = self.store.artifacts("kernels")
+        return {meta["key"]: json.dumps({"spec": meta["spec"], "created": meta["created"]}) for meta in metas}
 
     def _info(self, key: str, text: str) -> RunInfo | None:
         try:
@@ -89,11 +119,20 @@ class Index:
             spec = RunSpec.from_json(entry["spec"])
             if spec.key != key:
                 return None
-            created = float(entry["created"])
-        except (ValueError, KeyError, TypeError):
+            # Clocks jump; a date is only shown.
+            created = float(np.clip(np.nan_to_num(float(entry["created"])), 0, LATEST))
+        except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
             return None
         sizes = {stage: self.store.size(stage, spec.stage_key(stage)) for stage in spec.stages}
         return RunInfo(key, spec, sum(sizes.values()), created, finished=sizes["kernels"] > 0)
+
+
+def _readable(cache: diskcache.Cache, key: str) -> str:
+    """An entry's text, empty if it is anything else."""
+    try:
+        return cache.get(key)
+    except DNTKError:
+        return ""
 
 
 def _text(value):

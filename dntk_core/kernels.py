@@ -6,18 +6,22 @@ from functools import cached_property
 import numpy as np
 
 from dntk_core.errors import DNTKError
+from dntk_core.gram import Crosses, Grams
+
+# With more inputs than this, kernels are kept as the features they are products of.
+LARGEST_DENSE = 4000
 
 
 @dataclass(frozen=True)
 class Kernels:
     """Per-class tangent kernels, NumPy float64.
 
-    train: (C, m, m)  K^c between kernel inputs, symmetric to the last bit
-    cross: (C, t, m)  K*^c between test inputs and kernel inputs
+    train: (C, m, m)  K^c between kernel inputs, symmetric to the last bit; of many inputs Gram matrices, not formed
+    cross: (C, t, m)  K*^c between test inputs and kernel inputs; likewise
     """
 
-    train: np.ndarray
-    cross: np.ndarray
+    train: np.ndarray | Grams
+    cross: np.ndarray | Crosses
 
     def __post_init__(self):
         if self.train.ndim != 3 or self.train.shape[1] != self.train.shape[2]:
@@ -34,7 +38,24 @@ class Kernels:
     @cached_property
     def scale(self) -> float:
         """tr(K̄)/m, the mean squared gradient norm: the unit in which ridges are given."""
-        return float(np.trace(self.mean) / len(self.mean))
+        return float(self.mean.trace() / len(self.mean))
+
+    @cached_property
+    def traces(self) -> np.ndarray:
+        """tr(K^c), (C,)."""
+        return np.array([K.trace() for K in self.train])
+
+    @property
+    def dense(self) -> bool:
+        """Whether the kernels are arrays."""
+        return isinstance(self.train, np.ndarray)
+
+
+def kernels_by_size(features: np.ndarray, test_features: np.ndarray) -> Kernels:
+    """Form the kernels of up to LARGEST_DENSE inputs; of more, keep the features (C, m, k), (C, t, k) instead."""
+    if features.shape[1] <= LARGEST_DENSE:
+        return kernels_from_features(features, test_features)
+    return Kernels(Grams(features), Crosses(test_features, features))
 
 
 def kernels_from_features(features: np.ndarray, test_features: np.ndarray) -> Kernels:

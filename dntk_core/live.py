@@ -52,6 +52,8 @@ class Live:
 
     def spectrum(self, c: int | None = None) -> Spectrum:
         """Decompose K̄ or K^c."""
+        if c is None:
+            return self._source.whole
         return self._memo.get(("spectrum", c), lambda: spectrum(self.kernel(c)))
 
     def spectra(self) -> tuple[Spectrum, ...]:
@@ -60,7 +62,7 @@ class Live:
 
     def embedding(self, c: int | None = None) -> Embedding:
         """Embed the inputs for clustering."""
-        return self._memo.get(("embedding", c), lambda: embed(self.kernel(c)))
+        return self._memo.get(("embedding", c), lambda: embed(self.kernel(c), whole=self.spectrum(c)))
 
     def decomposition(self, H: int, c: int | None = None) -> Decomposition:
         """Cluster the inputs and decompose the kernel within each cluster."""
@@ -157,7 +159,7 @@ class Live:
 
     def error_budget(self, ridge: float) -> ErrorBudget:
         """Evaluate the paper's error terms for the full readout."""
-        return error_budget(self.problem, ridge, self.spectra())
+        return error_budget(self.problem, ridge, self.spectra() if self.problem.kernels.dense else None)
 
     # Curves.
 
@@ -172,7 +174,7 @@ class Live:
 
     def rank_curve(self, ranks: Sequence[int], ridge: float) -> Curve:
         """Score rank-r kernels over ranks (q,)."""
-        return rank_curve(self.problem, ranks, ridge, self.spectra())
+        return rank_curve(self.problem, ranks, ridge, self.spectra() if self.problem.kernels.dense else None)
 
     def rank_scores(self, rank: int, ridge: float) -> Scores:
         """Score the rank-r kernels."""

@@ -1,5 +1,6 @@
-"""The largest memory this process has held."""
+"""How much memory there is, how much this process has held, and when it ran out."""
 
+import os
 import resource
 import sys
 from contextlib import suppress
@@ -20,3 +21,22 @@ def forget_peak() -> None:
     """Start measuring anew (Linux; elsewhere the peak stays that of the whole process)."""
     with suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")
+
+
+def available_bytes() -> int:
+    """Memory that is free for this process: of the machine, or of its container where that is less."""
+    free = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    with suppress(OSError):
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                free = int(line.split()[1]) * 1024
+    with suppress(OSError, ValueError):
+        limit, used = (int(Path(f"/sys/fs/cgroup/memory.{name}").read_text()) for name in ("max", "current"))
+        free = min(free, max(limit - used, 0))
+    return free
+
+
+def out_of_memory(error: BaseException) -> bool:
+    """Whether an error says that memory ran out; PyTorch's own error is known by name, to do without loading it."""
+    named = any(kind.__name__ == "OutOfMemoryError" for kind in type(error).__mro__)
+    return named or isinstance(error, MemoryError) or "can't allocate memory" in str(error)

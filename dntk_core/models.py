@@ -41,14 +41,9 @@ def build_model(spec: ModelSpec, channels: int, class_names: tuple[str, ...], ow
 
 def weight_transforms(spec: ModelSpec):
     """What torchvision's published weights want done to images (crop_size, resize_size, mean, std), or None."""
-    if not is_published(spec) or spec.name.startswith("timm:"):
+    if not spec.published or spec.name.startswith("timm:"):
         return None
     return _published(spec).transforms()
-
-
-def is_published(spec: ModelSpec) -> bool:
-    """Whether the weights are an enum's name rather than a file."""
-    return bool(spec.weights) and "." not in spec.weights and "/" not in spec.weights
 
 
 def restrict_head(network: nn.Module, rows: list[int]) -> None:
@@ -75,7 +70,7 @@ def _make(spec: ModelSpec, channels: int, class_names: tuple[str, ...], own_code
         return network
     if not spec.weights:
         return _construct(spec, C, own_code)
-    if is_published(spec):
+    if spec.published:
         network = _download(spec)
         outputs = _outputs(network)
     else:
@@ -90,7 +85,7 @@ def _make(spec: ModelSpec, channels: int, class_names: tuple[str, ...], own_code
 def _construct(spec: ModelSpec, outputs: int, own_code: bool) -> nn.Module:
     name = spec.name
     if name.startswith("timm:"):
-        return _timm().create_model(name.removeprefix("timm:"), num_classes=outputs)
+        return _timm_model(name, num_classes=outputs)
     if ":" in name:
         return _own(name, outputs, own_code)
     import torchvision.models
@@ -122,17 +117,22 @@ def _download(spec: ModelSpec) -> nn.Module:
 
     try:
         if spec.name.startswith("timm:"):
-            return _timm().create_model(spec.name.removeprefix("timm:"), pretrained=True)
+            return _timm_model(spec.name, pretrained=True)
         return torchvision.models.get_model(spec.name, weights=_published(spec))
     except (OSError, RuntimeError) as error:
         raise DNTKError(f"the weights {spec.weights} of {spec.name} could not be downloaded: {error}") from None
 
 
-def _timm():
+def _timm_model(name: str, **settings) -> nn.Module:
+    """A model of timm by name alone: its addresses (local-dir:…, hf-hub:…) would open any folder or host."""
+    short = name.removeprefix("timm:")
+    if ":" in short or "/" in short:
+        raise DNTKError(f"{name!r} is an address; name a model of timm, and give its weights as a file")
     try:
-        return importlib.import_module("timm")
+        timm = importlib.import_module("timm")
     except ImportError:
         raise DNTKError("timm is not installed; `pip install timm`, or name a torchvision model") from None
+    return timm.create_model(short, **settings)
 
 
 def _own(name: str, outputs: int, own_code: bool) -> nn.Module:

@@ -70,9 +70,7 @@ class Tape:
         """Back-propagate to the layers' outputs alone; no weight gradient is computed."""
         if not self.edges:
             return ()
-        return _float32(
-            torch.autograd.grad(self.logits, self.edges, cotangent, retain_graph=keep, allow_unused=True)
-        )
+        return _float32(torch.autograd.grad(self.logits, self.edges, cotangent, retain_graph=keep, allow_unused=True))
 
     def signals_of_all(self, cotangents: Tensor) -> tuple[Tensor | None, ...]:
         """Back-propagate all cotangents (C, b, C) at once: signals (C, b, …)."""

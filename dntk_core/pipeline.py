@@ -10,14 +10,15 @@ from dntk_core.compute import Compute
 from dntk_core.errors import DNTKError
 from dntk_core.images import ImageArray, as_images
 from dntk_core.index import Index, RunInfo
-from dntk_core.kernels import Kernels
-from dntk_core.memory import forget_peak, peak_bytes
+from dntk_core.kernels import Kernels, kernels_by_size
+from dntk_core.memory import forget_peak, out_of_memory, peak_bytes
 from dntk_core.pinning import pin
 from dntk_core.progress import Report, ignore
 from dntk_core.readout import Problem
 from dntk_core.spec import RunSpec
 from dntk_core.store import Artifact, Store
 from dntk_core.wmdd.judgement import Judgement
+from dntk_core.wordnet import in_words
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,9 @@ class Run:
 
     @cached_property
     def kernels(self) -> Kernels:
-        """K (C, m, m) and K* (C, t, m)."""
+        """K (C, m, m) and K* (C, t, m); of many inputs kept as features."""
+        if not self.dense:
+            return kernels_by_size(self.features, self.artifacts["features"]["test_features"])
         return Kernels(np.array(self._kernels["train"]), np.array(self._kernels["cross"]))
 
     @cached_property
@@ -72,8 +75,13 @@ class Run:
         return self.artifacts["features"]["features"]
 
     @property
+    def dense(self) -> bool:
+        """Whether the kernels are arrays, or, beyond a few thousand inputs, products of features."""
+        return self._kernels.note.get("dense", True)
+
+    @property
     def class_names(self) -> tuple[str, ...]:
-        return tuple(self.artifacts["inputs"].note["class_names"])
+        return tuple(map(in_words, self.artifacts["inputs"].note["class_names"]))
 
     @property
     def parameters(self) -> int:
@@ -132,7 +140,7 @@ def load_or_build(
     from dntk_core.wmdd import stages as distilling
     from dntk_core.wmdd.comparison import build_selections_stage
 
-    stages.check(spec, compute)
+    stages.check(spec, compute, store.root)
     Index(store).begin(spec)
     made: dict[str, Artifact] = {}
     network = spec.network_stage
@@ -142,7 +150,7 @@ def load_or_build(
         "distilled": lambda bench: distilling.build_distilled_stage(
             spec, made["model"], made["choices"], compute, report, bench
         ),
-        "student": lambda bench: distilling.build_student_stage(spec, made["distilled"], compute, report),
+        "student": lambda bench: distilling.build_student_stage(spec, made["distilled"], compute, report, bench),
         "inputs": lambda bench: stages.build_inputs_stage(spec, made.get("distilled"), report),
         "features": lambda bench: stages.build_features_stage(
             spec, made[network], made["inputs"], compute, report, bench
@@ -159,7 +167,7 @@ def load_or_build(
     }
     for stage in spec.stages:
         made[stage] = store.load_or_build(
-            stage, spec.stage_key(stage), spec.to_json(), _timed(build[stage]), help.get(stage)
+            stage, spec.stage_key(stage), spec.to_json(), _timed(stage, build[stage]), help.get(stage)
         )
     return Run(spec, made)
 
@@ -171,13 +179,13 @@ def train_network(
     from dntk_core import stages
 
     store, compute, spec = store or Store(), compute or Compute(), pin(spec)
-    stages.check(spec, compute)
+    stages.check(spec, compute, store.root)
     Index(store).begin(spec)
     return store.load_or_build(
         "model",
         spec.stage_key("model"),
         spec.to_json(),
-        _timed(lambda bench: stages.build_model_stage(spec, compute, report, bench)),
+        _timed("model", lambda bench: stages.build_model_stage(spec, compute, report, bench)),
     )
 
 
@@ -224,11 +232,19 @@ def _cached(spec: RunSpec, store: Store) -> Run | None:
     return None if None in artifacts.values() else Run(spec, artifacts)
 
 
-def _timed(build):
+def _timed(stage: str, build):
     def timed(bench):
         started = time.perf_counter()
         forget_peak()
-        contents, note = build(bench)
+        try:
+            contents, note = build(bench)
+        except (RuntimeError, MemoryError) as error:
+            if not out_of_memory(error):
+                raise
+            raise DNTKError(
+                f"memory ran out at the stage {stage!r}; choose a smaller --memory or --batch, fewer inputs or smaller "
+                "images, then start again: what is finished is kept"
+            ) from error
         return contents, note | {"seconds": time.perf_counter() - started, "peak_bytes": peak_bytes()}
 
     return timed

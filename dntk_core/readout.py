@@ -1,6 +1,6 @@
 """Kernel ridge regression on distilled gradients: f^c(x*) = k*^c(x*)ᵀ Aᵀ (A K^c Aᵀ + λI)⁻¹ A y_c."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,7 +8,8 @@ from scipy.linalg import solve_triangular
 
 from dntk_core.distill.mixing import Mixing
 from dntk_core.errors import DNTKError
-from dntk_core.kernels import Kernels
+from dntk_core.gram import Grams, transposed_times
+from dntk_core.kernels import LARGEST_DENSE, Kernels
 from dntk_core.ridge import absolute_ridge
 
 
@@ -62,6 +63,11 @@ class Compressed:
 def compress(kernels: Kernels, targets: np.ndarray, mixing: Mixing | None) -> Compressed:
     """Form A K^c Aᵀ and A Y; no mixing means A = I."""
     if mixing is None:
+        if not kernels.dense:
+            raise DNTKError(
+                f"the kernels of {len(targets):,} inputs are kept as features; this needs a mixing, or fewer inputs "
+                f"(dense kernels up to {LARGEST_DENSE:,})"
+            )
         return Compressed(np.eye(len(targets)), kernels.train, np.ascontiguousarray(targets.T))
     A = mixing.matrix
     if A.shape[1] != len(targets):
@@ -69,11 +75,14 @@ def compress(kernels: Kernels, targets: np.ndarray, mixing: Mixing | None) -> Co
     return Compressed(A, compressed_kernels(kernels.train, mixing), (A @ targets).T)
 
 
-def compressed_kernels(train: np.ndarray, mixing: Mixing) -> np.ndarray:
+def compressed_kernels(train: np.ndarray | Grams, mixing: Mixing) -> np.ndarray:
     """Return A K^c Aᵀ for train (C, m, m): (C, s, s).
 
     Rows of one cluster mix only its inputs; leaving out the zeros makes this some H times cheaper.
     """
+    if isinstance(train, Grams):
+        mixed = (transposed_times(Phi, np.ascontiguousarray(mixing.matrix.T)) for Phi in train.features)
+        return np.stack([M.T @ M for M in mixed])
     blocks = [(rows, inputs, mixing.matrix[np.ix_(rows, inputs)]) for rows, inputs in mixing.blocks]
     gram, half = np.empty((len(train), mixing.size, mixing.size)), np.empty(mixing.matrix.shape)
     for K, G in zip(train, gram, strict=True):
@@ -116,9 +125,16 @@ def coefficients(compressed: Compressed, lam: float, sizes: Sequence[int] | None
     return compressed.matrix.T @ prefix_coefficients(ridge_factor(compressed.gram, lam), compressed.targets, sizes)
 
 
+def fit(kernels: Kernels, targets: np.ndarray, mixing: Mixing | None, lam: float) -> np.ndarray:
+    """Solve for the weights of the original inputs in one readout: (C, m, 1)."""
+    if mixing is None and not kernels.dense:
+        return kernels.train.solve(targets, lam)[..., None]
+    return coefficients(compress(kernels, targets, mixing), lam)
+
+
 def predict(kernels: Kernels, targets: np.ndarray, mixing: Mixing | None, ridge: float) -> np.ndarray:
     """Predict the test logits from distilled gradients, f^c = K*^c α^c: (t, C)."""
-    alpha = coefficients(compress(kernels, targets, mixing), absolute_ridge(kernels, ridge))
+    alpha = fit(kernels, targets, mixing, absolute_ridge(kernels, ridge))
     return (kernels.cross @ alpha)[..., 0].T
 
 
@@ -141,11 +157,15 @@ def score_coefficients(problem: Problem, alpha: np.ndarray) -> tuple[np.ndarray,
 
     Class by class, so that only (t, q) predictions exist at a time.
     """
+    return score_predictions(problem, (cross @ a for cross, a in zip(problem.kernels.cross, alpha, strict=True)))
+
+
+def score_predictions(problem: Problem, predictions: Iterable[np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Score q predictors at once: for each class in turn its predictions (t, q), which are overwritten."""
     C, t, _ = problem.kernels.cross.shape
-    q = alpha.shape[2]
-    best, choice, squares = np.full((t, q), -np.inf), np.zeros((t, q), dtype=np.int32), np.zeros(q)
-    for c in range(C):
-        f = problem.kernels.cross[c] @ alpha[c]
+    for c, f in enumerate(predictions):
+        if c == 0:
+            best, choice, squares = np.full(f.shape, -np.inf), np.zeros(f.shape, np.int32), np.zeros(f.shape[1])
         np.copyto(choice, c, where=f > best)
         np.maximum(best, f, out=best)
         f -= problem.logits[:, c, None]
@@ -157,7 +177,8 @@ def score_coefficients(problem: Problem, alpha: np.ndarray) -> tuple[np.ndarray,
 
 def evaluate(problem: Problem, mixing: Mixing | None, ridge: float) -> Scores:
     """Fit and judge one readout."""
-    return evaluate_compressed(problem, compress(problem.kernels, problem.targets, mixing), ridge)
+    alpha = fit(problem.kernels, problem.targets, mixing, absolute_ridge(problem.kernels, ridge))
+    return Scores(*(float(value[0]) for value in score_coefficients(problem, alpha)))
 
 
 def evaluate_compressed(problem: Problem, compressed: Compressed, ridge: float) -> Scores:

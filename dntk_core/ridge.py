@@ -18,5 +18,4 @@ def absolute_ridge(kernels: Kernels, ridge: float) -> float:
     """
     if not (np.isfinite(ridge) and ridge >= 0):
         raise DNTKError(f"ridge must be a finite number >= 0, got {ridge}")
-    traces = np.trace(kernels.train, axis1=1, axis2=2)
-    return max(ridge * kernels.scale, FLOOR * float(traces.max())) or 1.0
+    return max(ridge * kernels.scale, FLOOR * float(kernels.traces.max())) or 1.0

@@ -19,9 +19,11 @@ from dntk_core.layers import MATRIX_RULES, input_side, per_sample_gradients
 from dntk_core.network import Layer, Network
 from dntk_core.randomness import generator, signs
 
-# Dimensions to which wide inputs are projected. Each layer adds a relative variance of about 1/FILTERS of its own
-# share of the kernel; over many layers this stays well below the 1/k of the sketch itself.
-FILTERS = 128
+# Dimensions to which wide inputs are projected, for spatial kernels and for all others. Each layer adds a relative
+# variance of about 1/FILTERS of its own share of the kernel, which must stay well below the 1/k of the sketch itself.
+# Pretrained MobileNets have single pointwise layers with 15 % of the kernel: with 128 their error was 1.16 times the
+# expected one over five seeds, with 256 it is 0.96.
+SPATIAL_FILTERS, FILTERS = 128, 256
 # Projecting must halve a layer's cost and save this many nanoseconds per input and logit to be worth its variance.
 WORTH_IT = 50_000
 
@@ -93,7 +95,7 @@ class Projected(MatrixSketch):
     def __init__(self, layer: Layer, seed: int, k: int, device: torch.device):
         super().__init__(layer, seed, k, device)
         name = layer.parameters["weight"]
-        r = min(FILTERS, self.i)
+        r = min(filter_count(layer), self.i)
         filters = signs(generator(seed, "filters", name), self.g * r, self.i) / math.sqrt(r)
         self.filters = torch.from_numpy(filters).to(device)
         self.fold = Fold(seed, name, self.g * self.o * r, k, device)
@@ -166,7 +168,7 @@ def choose(layer: Layer, k: int, classes: int) -> type:
     g, o, i = rule.matrix_shape(layer.module)
     T = math.prod(layer.shape) // (g * o)
     flop, touch, scatter, fourier = 0.03, 0.5, 1.5, 0.35 * k * math.log2(k)
-    r = FILTERS
+    r = filter_count(layer)
     direct = g * (2 * T * o * i * flop + o * i * touch)
     projected = g * (2 * T * o * r * flop + o * r * touch + 2 * T * i * r * flop / classes)
     convolved = T * (scatter * o + fourier + 2 * k + (scatter * i + fourier) / classes) if g == 1 else math.inf
@@ -174,3 +176,8 @@ def choose(layer: Layer, k: int, classes: int) -> type:
     if i > r and projected < otherwise / 2 and otherwise - projected > WORTH_IT:
         return Projected
     return Convolved if convolved < direct else Direct
+
+
+def filter_count(layer: Layer) -> int:
+    """Dimensions to which a layer's inputs are projected."""
+    return SPATIAL_FILTERS if math.prod(getattr(layer.module, "kernel_size", (1,))) > 1 else FILTERS

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from dntk_core.archives import read_npz
 from dntk_core.errors import DNTKError
 from dntk_core.images import ImageArray, ImageFiles, find_images
 from dntk_core.spec import DataSpec
@@ -77,16 +78,11 @@ def folder(spec: DataSpec) -> Source:
 def npz(spec: DataSpec) -> Source:
     """Load train_images (n, channels, height, width), train_labels (n,), test_images, test_labels; 8-bit or [0, 1]."""
     path = _existing(spec, "an .npz file")
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-    except (OSError, ValueError, EOFError) as error:
-        raise DNTKError(f"{path} cannot be read as .npz: {error}") from None
+    arrays = read_npz(path)
     missing = [name for name in NPZ_ARRAYS if name not in arrays]
     if missing:
         raise DNTKError(f"{path} lacks {', '.join(missing)}; it needs {', '.join(NPZ_ARRAYS)}")
-    classes = int(arrays["train_labels"].max()) + 1 if len(arrays["train_labels"]) else 0
-    names = tuple(map(str, arrays["class_names"])) if "class_names" in arrays else tuple(map(str, range(classes)))
+    names = _npz_names(arrays, path)
     return Source(*(_npz_split(arrays, part, len(names), spec, path) for part in ("train", "test")), names, flip=False)
 
 
@@ -162,6 +158,19 @@ def _numbers(name: str, text: str, channels: int) -> tuple[float, ...]:
 def _array(images: np.ndarray, spec: DataSpec) -> np.ndarray | ImageArray:
     plain = images.dtype == np.float32 and spec.size in (0, images.shape[-1])
     return images if plain else ImageArray(images, spec.size or images.shape[-1])
+
+
+def _npz_names(arrays: dict, path: Path) -> tuple[str, ...]:
+    """The names of the classes: as given, else the numbers up to the highest label."""
+    if "class_names" not in arrays:
+        labels = arrays["train_labels"]
+        highest = int(labels.max()) if labels.dtype.kind in "iu" and labels.size else 0
+        # A label may be any number; each class has at least one image.
+        return tuple(map(str, range(min(highest + 1, labels.size))))
+    try:
+        return tuple(map(str, arrays["class_names"]))
+    except (TypeError, ValueError):
+        raise DNTKError(f"class_names in {path} must be a list of names") from None
 
 
 def _npz_split(arrays: dict, part: str, classes: int, spec: DataSpec, path: Path) -> Split:

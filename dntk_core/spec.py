@@ -2,11 +2,12 @@
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from math import inf
 
 from dntk_core.compute import PRECISIONS
 from dntk_core.errors import DNTKError
+from dntk_core.schema import read, require, require_lines, require_one_of
 
 # Raise a stage's number when its algorithm changes: old artifacts are then no longer found.
 STAGES = {
@@ -15,7 +16,7 @@ STAGES = {
     "distilled": 1,
     "student": 1,
     "inputs": 1,
-    "features": 1,
+    "features": 2,
     "selections": 1,
     "kernels": 1,
 }
@@ -24,6 +25,8 @@ DISTILLATIONS = ("none", "wmdd", "random", "herding", "k-center", "k-means medoi
 BASES = ("real", "distilled")
 WEIGHTS = ("free", "uniform")
 STARTS = ("medoids", "noise")
+# Pixels of an image's side.
+LARGEST_SIDE = 4096
 
 
 # Files are named by the server's owner, fingerprints follow from them: the web page offers neither.
@@ -63,6 +66,11 @@ class ModelSpec:
     classes: str = ""
     epochs: int = 12
     seed: int = 0
+
+    @property
+    def published(self) -> bool:
+        """Whether the weights are a published set's name rather than a file."""
+        return bool(self.weights) and "." not in self.weights and "/" not in self.weights
 
     @property
     def untrained(self) -> "ModelSpec":
@@ -128,26 +136,28 @@ class RunSpec:
     precision: str = "float32"
 
     def __post_init__(self):
-        _require_one_of("precision", self.precision, PRECISIONS)
-        _require_one_of("outputs", self.outputs, OUTPUTS)
-        _require(self.model.epochs >= 0, f"epochs must be at least 0, got {self.model.epochs}")
-        _require(self.data.size >= 0 and self.data.resize >= 0, "size and resize must be at least 0")
-        _require(self.data.resize == 0 or self.data.resize >= self.data.size, "resize must be at least size")
-        _require(self.inputs.kernel >= 1, f"kernel inputs must be at least 1, got {self.inputs.kernel}")
-        _require(self.inputs.test >= 1, f"test inputs must be at least 1, got {self.inputs.test}")
-        _require(self.projection.k >= 1, f"k must be at least 1, got {self.projection.k}")
+        require_lines(self)
+        require_one_of("precision", self.precision, PRECISIONS)
+        require_one_of("outputs", self.outputs, OUTPUTS)
+        require(self.model.epochs >= 0, f"epochs must be at least 0, got {self.model.epochs}")
+        sides = (self.data.size, self.data.resize)
+        require(min(sides) >= 0 and max(sides) <= LARGEST_SIDE, f"size and resize must be 0 to {LARGEST_SIDE}")
+        require(self.data.resize == 0 or self.data.resize >= self.data.size, "resize must be at least size")
+        require(self.inputs.kernel >= 1, f"kernel inputs must be at least 1, got {self.inputs.kernel}")
+        require(self.inputs.test >= 1, f"test inputs must be at least 1, got {self.inputs.test}")
+        require(self.projection.k >= 1, f"k must be at least 1, got {self.projection.k}")
         self._check_distillation()
 
     def _check_distillation(self):
         distill = self.distill
-        _require_one_of("distillation method", distill.method, DISTILLATIONS)
-        _require_one_of("base", distill.base, BASES)
-        _require_one_of("barycenter weights", distill.weights, WEIGHTS)
-        _require_one_of("start", distill.start, STARTS)
-        _require(distill.per_class >= 1, f"images per class must be at least 1, got {distill.per_class}")
-        _require(distill.iterations >= 1, f"iterations must be at least 1, got {distill.iterations}")
-        _require(0 < distill.rate < inf, f"rate must be a positive number, got {distill.rate}")
-        _require(0 <= distill.bn_weight < inf, f"bn_weight must be a number >= 0, got {distill.bn_weight}")
+        require_one_of("distillation method", distill.method, DISTILLATIONS)
+        require_one_of("base", distill.base, BASES)
+        require_one_of("barycenter weights", distill.weights, WEIGHTS)
+        require_one_of("start", distill.start, STARTS)
+        require(distill.per_class >= 1, f"images per class must be at least 1, got {distill.per_class}")
+        require(distill.iterations >= 1, f"iterations must be at least 1, got {distill.iterations}")
+        require(0 < distill.rate < inf, f"rate must be a positive number, got {distill.rate}")
+        require(0 <= distill.bn_weight < inf, f"bn_weight must be a number >= 0, got {distill.bn_weight}")
 
     @classmethod
     def default(cls) -> "RunSpec":
@@ -240,9 +250,9 @@ class RunSpec:
         """Read a spec; anything unknown, missing or of the wrong type is an error."""
         try:
             value = json.loads(text)
-        except (json.JSONDecodeError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:
             raise DNTKError(f"a run spec must be JSON: {error}") from None
-        return _read(cls, value, "spec")
+        return read(cls, value, "spec")
 
 
 def _without(parts: dict, name: str) -> dict:
@@ -251,31 +261,3 @@ def _without(parts: dict, name: str) -> dict:
 
 def _canonical(value) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"))
-
-
-def _require(holds: bool, sentence: str) -> None:
-    if not holds:
-        raise DNTKError(sentence)
-
-
-def _require_one_of(what: str, value: str, known: tuple[str, ...]) -> None:
-    _require(value in known, f"{what} must be one of {', '.join(known)}, got {value!r}")
-
-
-def _read(cls, value, where: str):
-    """Build dataclass `cls` from JSON `value`; missing fields take their defaults, all else must fit exactly."""
-    _require(isinstance(value, dict), f"{where} must be an object, got {type(value).__name__}")
-    known = {f.name: f for f in fields(cls)}
-    unknown = sorted(set(value) - set(known))
-    _require(not unknown, f"{where} has no field {', '.join(map(repr, unknown))}; known: {', '.join(known)}")
-    return cls(**{name: _read_field(known[name].type, item, f"{where}.{name}") for name, item in value.items()})
-
-
-def _read_field(kind, item, where: str):
-    if kind is float and type(item) is int:
-        return float(item)
-    if kind in (int, float, str):
-        # bool is an int to isinstance, never to a person.
-        _require(type(item) is kind, f"{where} must be {kind.__name__}, got {item!r}")
-        return item
-    return _read(kind, item, where)

@@ -5,6 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from dntk_core.errors import DNTKError
+from dntk_core.gram import Gram
+
+# Eigenpairs of a kernel that is kept as features, and how they are found.
+LEADING, OVERSAMPLED, ITERATIONS = 256, 32, 4
 
 
 @dataclass(frozen=True)
@@ -12,17 +16,43 @@ class Spectrum:
     """The eigendecomposition K = U Σ Uᵀ of a kernel.
 
     values:  (m,)    eigenvalues, descending; rounding below zero is clipped to 0
-    vectors: (m, m)  column j is the unit eigenvector u_j of values[j]
+    vectors: (m, L)  column j is the unit eigenvector u_j of values[j]
+
+    Of a dense kernel L = m. Of one kept as features only the leading L eigenpairs are computed, and the other
+    eigenvalues are given as their mean: the trace is exact, and so are truncation ranks up to L.
     """
 
     values: np.ndarray
     vectors: np.ndarray
 
+    @property
+    def leading(self) -> np.ndarray:
+        """The eigenvalues that have eigenvectors, (L,)."""
+        return self.values[: self.vectors.shape[1]]
 
-def spectrum(kernel: np.ndarray) -> Spectrum:
+
+def spectrum(kernel: np.ndarray | Gram) -> Spectrum:
     """Decompose a symmetric positive semi-definite kernel (m, m)."""
+    if isinstance(kernel, Gram):
+        return leading_spectrum(kernel, min(LEADING, len(kernel)))
     values, vectors = np.linalg.eigh(kernel)
     return Spectrum(np.clip(values[::-1], 0.0, None), np.ascontiguousarray(vectors[:, ::-1]))
+
+
+def leading_spectrum(kernel: Gram, L: int) -> Spectrum:
+    """Compute the L leading eigenpairs by randomised subspace iteration.
+
+    Iterations are in float32; the eigenpairs within the subspace found are those of the float64 kernel.
+    """
+    m = len(kernel)
+    V = np.random.default_rng(0).standard_normal((m, min(L + OVERSAMPLED, m)))
+    for _ in range(ITERATIONS):
+        V, _ = np.linalg.qr(kernel.apply(V, np.float32).astype(np.float64))
+    values, W = np.linalg.eigh(V.T @ (kernel @ V))
+    values = np.clip(values[::-1][:L], 0.0, None)
+    rest = max(kernel.trace() - values.sum(), 0.0)
+    tail = np.full(m - L, rest / max(m - L, 1))
+    return Spectrum(np.append(values, np.minimum(tail, values[-1])), np.ascontiguousarray(V @ W[:, ::-1][:, :L]))
 
 
 def check_share(name: str, value: float) -> None:

@@ -3,6 +3,7 @@
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -12,11 +13,12 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from dntk_core.compute import Compute
 from dntk_core.data import Dataset, check_distillable, choose_inputs, load_data
-from dntk_core.errors import DNTKError
-from dntk_core.gradients import exact_kernels, projected_dimension, projector, resolve_device, stream
+from dntk_core.estimate import check_size
+from dntk_core.files import Stacked
+from dntk_core.gradients import exact_kernels, projector, resolve_device, stream
 from dntk_core.images import as_images, stored
 from dntk_core.johnson_lindenstrauss import expected_error, relative_error
-from dntk_core.kernels import kernels_from_features
+from dntk_core.kernels import kernels_by_size, kernels_from_features
 from dntk_core.models import build_model
 from dntk_core.network import Network, prepare
 from dntk_core.progress import Progress, Report, Steps
@@ -31,13 +33,11 @@ SHARD = 50
 PROBE = 24
 # With this many training images, some are held out to tell the best epoch.
 ENOUGH = 5000
-# Features beyond this size are refused.
-LARGEST_FEATURES = 64 * 2**30
 
 Contents = tuple[dict, dict]
 
 
-def check(spec: RunSpec, compute: Compute) -> None:
+def check(spec: RunSpec, compute: Compute, root: Path) -> None:
     """Refuse what cannot succeed before anything is computed or written."""
     resolve_device(compute.device)
     data = load_data(spec.data)
@@ -45,14 +45,7 @@ def check(spec: RunSpec, compute: Compute) -> None:
     if spec.distilled:
         check_distillable(data, spec.distill.per_class)
     model = build_model(spec.model, data.channels, data.class_names, compute.own_code)
-    P = sum(p.numel() for p in model.parameters() if p.requires_grad)
-    k = projected_dimension(spec.projection, P)
-    size = 4 * len(data.class_names) * (spec.inputs.kernel + spec.inputs.test) * k
-    if size > LARGEST_FEATURES:
-        raise DNTKError(
-            f"the projected gradients would take {size / 2**30:,.0f} GiB (at most {LARGEST_FEATURES / 2**30:.0f}); "
-            "choose a smaller k, fewer inputs, or another projection"
-        )
+    check_size(spec, data, model, compute, root)
 
 
 def build_model_stage(spec: RunSpec, compute: Compute, report: Report, bench: Workbench) -> Contents:
@@ -136,7 +129,7 @@ def _feature_work(spec: RunSpec, model: Artifact, inputs: Artifact, compute: Com
 class Projected:
     """Projected gradients (C, n, k) and outputs (n, C) of n images, and the seconds they took."""
 
-    features: np.ndarray
+    features: Stacked
     outputs: np.ndarray
     seconds: float
 
@@ -153,7 +146,7 @@ def project_images(
         for start in range(0, len(x), SHARD)
     ]
     return Projected(
-        np.concatenate([shard["features"] for shard in shards], axis=1),
+        Stacked([shard["features"] for shard in shards]),
         np.concatenate([shard["outputs"] for shard in shards]),
         float(sum(shard["seconds"] for shard in shards)),
     )
@@ -187,17 +180,16 @@ def share_images(
 
 def build_kernels_stage(features: Artifact, inputs: Artifact, report: Report) -> Contents:
     """Form the class kernels, and gather all that the live part needs beside them."""
-    kernels = kernels_from_features(features["features"], features["test_features"])
-    contents = {
-        "train": kernels.train,
-        "cross": kernels.cross,
+    kernels = kernels_by_size(features["features"], features["test_features"])
+    contents = {"train": kernels.train, "cross": kernels.cross} if kernels.dense else {}
+    contents |= {
         "targets": features["outputs"].astype(np.float64),
         "test_logits": features["test_outputs"].astype(np.float64),
         "train_labels": np.array(inputs["train_labels"]),
         "test_labels": np.array(inputs["test_labels"]),
     }
     report(Progress("kernels", 1, 1))
-    return contents, {}
+    return contents, {"dense": kernels.dense}
 
 
 def load_network(spec: RunSpec, data: Dataset, model: Artifact, compute: Compute) -> torch.nn.Module:

@@ -13,16 +13,18 @@ import time
 import uuid
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from dntk_core.errors import DNTKError
-from dntk_core.files import locked, read_json, sha256, sync, write
+from dntk_core.files import described, in_use, locked, read_array, read_json, sha256, sync, write, writing
 from dntk_core.workbench import Workbench
 
 LAYOUT = 1
+_META = {"layout": int, "stage": str, "key": str, "created": float, "spec": str, "note": dict, "files": dict}
 
 
 @dataclass(frozen=True)
@@ -34,11 +36,17 @@ class Artifact:
 
     def __getitem__(self, name: str) -> np.ndarray:
         """Memory-map one array."""
-        return np.load(self.folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
+        return read_array(self._listed(f"{name}.npy"))
 
     def read(self, name: str) -> bytes:
         """Read one raw file."""
-        return (self.folder / name).read_bytes()
+        with in_use(self.folder):
+            return self._listed(name).read_bytes()
+
+    def _listed(self, name: str) -> Path:
+        if name not in self.meta["files"]:
+            raise DNTKError(f"cached {self.folder.name} has no checksum for {name}; delete it to compute it anew")
+        return self.folder / name
 
     @property
     def note(self) -> dict:
@@ -59,12 +67,12 @@ class Store:
         if not folder.is_dir():
             return None
         try:
-            meta = read_json(folder / "meta.json")
-            if meta.get("layout") != LAYOUT or meta.get("stage") != stage or meta.get("key") != key:
-                raise DNTKError("its description does not fit")
-            for name, entry in meta["files"].items():
-                self._verify(folder / name, entry)
-        except (OSError, KeyError, TypeError, AttributeError, DNTKError) as error:
+            meta = _read_meta(folder)
+            if (meta["stage"], meta["key"]) != (stage, key):
+                raise DNTKError("its description is another's")
+            for path, entry in described(folder, meta["files"]).items():
+                self._verify(path, entry)
+        except (OSError, DNTKError) as error:
             self._set_aside(folder, error)
             return None
         return Artifact(folder, meta)
@@ -82,12 +90,15 @@ class Store:
         spec: JSON kept beside the arrays; build: given a workbench for shards, returns ({name: array or bytes}, note)
         help: builds shards on the same workbench while another process builds the artifact
         """
+        bench = Workbench(self.root / "partial" / f"{stage}-{key}")
         if (artifact := self.get(stage, key)) is not None:
+            if bench.folder.is_dir():
+                self._clear_finished(stage, key, bench)
             return artifact
         self._make_folders()
-        bench = Workbench(self.root / "partial" / f"{stage}-{key}")
         with self._lock(stage, key, wait=help is None) as mine:
             if mine and self.get(stage, key) is None:
+                self._drop_leftovers(stage, key)
                 contents, note = build(bench)
                 self._publish(stage, key, spec, contents, note)
                 bench.clear()
@@ -101,13 +112,13 @@ class Store:
 
     def artifacts(self, stage: str) -> list[dict]:
         """Descriptions of all finished artifacts of a stage, unverified."""
-        metas = map(_try_json, (self.root / "artifacts").glob(f"{stage}-*"))
+        metas = map(_try_meta, (self.root / "artifacts").glob(f"{stage}-*"))
         return [meta for meta in metas if meta is not None]
 
     def size(self, stage: str, key: str) -> int:
         """Bytes of an artifact, 0 if there is none."""
         folder = self._artifact(stage, key)
-        return sum(path.stat().st_size for path in folder.iterdir()) if folder.is_dir() else 0
+        return sum(path.lstat().st_size for path in folder.iterdir()) if folder.is_dir() else 0
 
     def delete(self, stage: str, key: str) -> None:
         """Remove an artifact and what was left of its making."""
@@ -146,35 +157,51 @@ class Store:
         return self.root / "scratch" / f"{name}-{uuid.uuid4().hex}"
 
     def _make_folders(self) -> None:
-        try:
+        with writing(self.root):
             self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
             for name in ("artifacts", "partial", "locks", "scratch"):
                 (self.root / name).mkdir(exist_ok=True, mode=0o700)
-        except OSError as error:
-            raise DNTKError(
-                f"the cache folder {self.root} cannot be written ({error.strerror}); "
-                "make it writable or set DNTK_CACHE_DIR to another folder"
-            ) from error
+
+    def _drop_leftovers(self, stage: str, key: str) -> None:
+        """Remove what a killed process left of this artifact, except its shards; only for the lock's holder."""
+        for kind in ("scratch", "partial"):
+            for folder in (self.root / kind).glob(f"{stage}-{key}-*"):
+                shutil.rmtree(folder, ignore_errors=True)
+
+    def _clear_finished(self, stage: str, key: str, bench: Workbench) -> None:
+        """Remove the shards of an artifact whose maker was killed between publishing and clearing."""
+        with suppress(DNTKError), self._lock(stage, key, wait=False) as free:
+            if free:
+                bench.clear()
 
     def _lock(self, stage: str, key: str, wait: bool = True):
         return locked(self.root / "locks" / f"{stage}-{key}.lock", wait)
 
     def _publish(self, stage: str, key: str, spec: str, contents: dict, note: dict) -> None:
+        # Made again: the cache may have been deleted while the stage was computed.
+        self._make_folders()
         scratch = self._scratch(f"{stage}-{key}")
-        scratch.mkdir(mode=0o700)
-        files = dict(write(scratch, name, content) for name, content in contents.items())
-        meta = {
-            "layout": LAYOUT,
-            "stage": stage,
-            "key": key,
-            "created": time.time(),
-            "spec": spec,
-            "note": note,
-            "files": files,
-        }
-        write(scratch, "meta.json", json.dumps(meta, indent=1).encode())
-        os.rename(scratch, self._artifact(stage, key))
-        sync(self._artifact(stage, key).parent)
+        try:
+            with writing(self.root):
+                scratch.mkdir(mode=0o700)
+            files = dict(write(scratch, name, content) for name, content in contents.items())
+            meta = {
+                "layout": LAYOUT,
+                "stage": stage,
+                "key": key,
+                "created": time.time(),
+                "spec": spec,
+                "note": note,
+                "files": files,
+            }
+            write(scratch, "meta.json", json.dumps(meta, indent=1).encode())
+            with writing(self.root):
+                os.rename(scratch, self._artifact(stage, key))
+                sync(self._artifact(stage, key).parent)
+        except BaseException:
+            # A full disk gets its space back.
+            shutil.rmtree(scratch, ignore_errors=True)
+            raise
 
     def _verify(self, path: Path, entry: dict) -> None:
         stat = path.stat()
@@ -185,14 +212,26 @@ class Store:
             self._verified[mark] = True
 
     def _set_aside(self, folder: Path, error: Exception) -> None:
-        (self.root / "damaged").mkdir(exist_ok=True, mode=0o700)
         aside = self.root / "damaged" / f"{folder.name}-{uuid.uuid4().hex}"
-        os.rename(folder, aside)
+        # Where nothing can be moved, or another process has done so, it is enough not to load it.
+        with suppress(OSError):
+            aside.parent.mkdir(exist_ok=True, mode=0o700)
+            os.rename(folder, aside)
         warnings.warn(f"cached {folder.name} is damaged ({error}); set aside as {aside}, computed anew", stacklevel=4)
 
 
-def _try_json(folder: Path) -> dict | None:
+def _read_meta(folder: Path) -> dict:
+    """Read meta.json; DNTKError unless it has exactly the fields that `_publish` writes."""
+    meta = read_json(folder / "meta.json")
+    if meta.get("layout") != LAYOUT:
+        raise DNTKError(f"its layout is {str(meta.get('layout'))[:20]}, this version reads {LAYOUT}")
+    if {name: type(value) for name, value in meta.items()} != _META:
+        raise DNTKError("its description does not fit")
+    return meta
+
+
+def _try_meta(folder: Path) -> dict | None:
     try:
-        return read_json(folder / "meta.json")
+        return _read_meta(folder)
     except (OSError, DNTKError):
         return None

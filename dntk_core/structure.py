@@ -6,7 +6,6 @@ import numpy as np
 
 from dntk_core.decomposition import Decomposition, decompose
 from dntk_core.orthogonal import basis_in_order
-from dntk_core.spectrum import truncation_rank
 
 
 @dataclass(frozen=True)
@@ -66,10 +65,10 @@ def containment_of(parts: Decomposition, epsilon: float) -> Containment:
     In local coordinates the local eigenvectors are unit vectors, so ‖Π_glob u_hj‖² is a row sum of squares
     of the orthonormalised restrictions of the global ones.
     """
-    r_g = truncation_rank(parts.whole.values, epsilon)
+    r_g = parts.global_rank(epsilon)
     weight = np.where(parts.leading(epsilon), parts.values, 0.0)
     curves = np.empty((parts.H, r_g))
-    stops = np.append(parts.starts[1:], len(parts.labels))
+    stops = np.append(parts.starts[1:], len(parts.cluster))
     for h, (start, stop) in enumerate(zip(parts.starts, stops, strict=True)):
         restricted = parts.overlap[start:stop, :r_g]
         largest = np.sqrt(np.max(np.sum(restricted**2, axis=0)))
@@ -87,7 +86,7 @@ def containment_of(parts: Decomposition, epsilon: float) -> Containment:
 
 def coverage_of(parts: Decomposition, epsilon: float) -> Coverage:
     """Measure property (B) on a decomposition at hand."""
-    r_g = truncation_rank(parts.whole.values, epsilon)
+    r_g = parts.global_rank(epsilon)
     energy, alignment = local_alignment(parts, epsilon, r_g)
     union = np.minimum(energy.sum(axis=0), 1.0)
     values = parts.whole.values[:r_g]

@@ -1,5 +1,6 @@
 """What the span V of distilled gradients Φ̂ = AΦ captures of all gradients Φ, from kernels alone."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -55,24 +56,24 @@ def projected(cross: np.ndarray, gram: np.ndarray, energy: float) -> np.ndarray:
     return solve_triangular(L, cross.T, lower=True, check_finite=False).T
 
 
-def subspace_coverage(kernels: np.ndarray, matrix: np.ndarray, sizes: np.ndarray) -> SubspaceCoverage:
+def subspace_coverage(kernels: Sequence, matrix: np.ndarray, sizes: np.ndarray) -> SubspaceCoverage:
     """Measure what the first s rows of A (s, m) span, for each s in sizes (q,), over kernels (C, m, m).
 
     The gradients are centred as in the paper; V is the span of the distilled gradients as they are. Energies
     are summed over classes, each with its own Φ^c and V^c.
     """
-    m = kernels.shape[1]
+    m = matrix.shape[1]
     # Entry i: the energy that row i adds to what the rows before it capture.
     added, total = np.zeros(len(matrix)), 0.0
     for K in kernels:
         cross = K @ matrix.T
         centred = cross - cross.mean(axis=0)
         added += np.sum(projected(centred, matrix @ cross, _energy(K, matrix)) ** 2, axis=0)
-        total += np.trace(K) - K.sum() / m
+        total += K.trace() - K.sum() / m
     captured = np.append(0.0, np.cumsum(added))[np.minimum(sizes, len(matrix))]
     missed = np.clip(total - captured, 0.0, None)
     # Equal gradients have no variance but rounding, and nothing is left to cover.
-    some = total > m * np.finfo(float).eps * np.trace(kernels, axis1=1, axis2=2).sum()
+    some = total > m * np.finfo(float).eps * sum(K.trace() for K in kernels)
     coverage = 1.0 - missed / total if some else np.ones(len(captured))
     return SubspaceCoverage(coverage, missed / (m * len(kernels)))
 
@@ -105,4 +106,4 @@ def energy_gap(kernel: np.ndarray, matrix: np.ndarray) -> EnergyGap:
 
 def _energy(kernel: np.ndarray, matrix: np.ndarray) -> float:
     """The largest squared norm a row of AΦ can have: max ‖A_i‖² tr(K)."""
-    return float(np.max(np.sum(matrix**2, axis=1)) * np.trace(kernel))
+    return float(np.max(np.sum(matrix**2, axis=1)) * kernel.trace())

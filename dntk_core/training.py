@@ -22,6 +22,8 @@ BATCH = 64
 RATE = 0.2
 # Training stops early after this many epochs without a better one.
 PATIENCE = 8
+# A killed training loses at most an epoch, or this many steps.
+KEPT = 100
 Objective = Callable[[Tensor, Tensor], Tensor]
 
 
@@ -68,15 +70,17 @@ def fit(
     if bench is not None:
         state = _resumed(state, bench, spec.epochs)
     steps = spec.epochs * batches(len(images))
+    # Short epochs are not worth a file each.
+    kept = max(1, KEPT // batches(len(images)))
     for epoch in range(state.epoch, spec.epochs):
         if epoch - state.best_epoch > PATIENCE:
             break
         loss = _epoch(state, images, objective, spec.seed, steps, device, flip)
         score = judge(model.eval()) if judge else float(epoch)
         state.close_epoch(score)
-        if bench is not None:
+        if bench is not None and state.epoch % kept == 0:
             bench.shard(f"epoch-{epoch}", state.freeze)
-            bench.drop(f"epoch-{epoch - 1}")
+            bench.drop(f"epoch-{epoch - kept}")
         note = f"loss {loss:.4f}" + (f", held-out accuracy {score:.3f}" if judge else "")
         report(Progress("model", epoch + 1, spec.epochs, note))
     model.load_state_dict(state.best)

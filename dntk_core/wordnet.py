@@ -1,26 +1,32 @@
-"""ImageNet-1K output numbers of the classes of ImageNette and ImageWoof, by WordNet id (the folder names)."""
+"""Classes of ImageNette and ImageWoof by WordNet id (the folder names): what they are, their outputs in ImageNet-1K."""
 
-IMAGENET_INDEX = {
+CLASSES = {
     # ImageNette
-    "n01440764": 0,  # tench
-    "n02102040": 217,  # English springer
-    "n02979186": 482,  # cassette player
-    "n03000684": 491,  # chain saw
-    "n03028079": 497,  # church
-    "n03394916": 566,  # French horn
-    "n03417042": 569,  # garbage truck
-    "n03425413": 571,  # gas pump
-    "n03445777": 574,  # golf ball
-    "n03888257": 701,  # parachute
+    "n01440764": ("tench", 0),
+    "n02102040": ("English springer", 217),
+    "n02979186": ("cassette player", 482),
+    "n03000684": ("chain saw", 491),
+    "n03028079": ("church", 497),
+    "n03394916": ("French horn", 566),
+    "n03417042": ("garbage truck", 569),
+    "n03425413": ("gas pump", 571),
+    "n03445777": ("golf ball", 574),
+    "n03888257": ("parachute", 701),
     # ImageWoof
-    "n02086240": 155,  # Shih-Tzu
-    "n02087394": 159,  # Rhodesian ridgeback
-    "n02088364": 162,  # beagle
-    "n02089973": 167,  # English foxhound
-    "n02093754": 182,  # Border terrier
-    "n02096294": 193,  # Australian terrier
-    "n02099601": 207,  # golden retriever
-    "n02105641": 229,  # Old English sheepdog
-    "n02111889": 258,  # Samoyed
-    "n02115641": 273,  # dingo
+    "n02086240": ("Shih-Tzu", 155),
+    "n02087394": ("Rhodesian ridgeback", 159),
+    "n02088364": ("beagle", 162),
+    "n02089973": ("English foxhound", 167),
+    "n02093754": ("Border terrier", 182),
+    "n02096294": ("Australian terrier", 193),
+    "n02099601": ("golden retriever", 207),
+    "n02105641": ("Old English sheepdog", 229),
+    "n02111889": ("Samoyed", 258),
+    "n02115641": ("dingo", 273),
 }
+IMAGENET_INDEX = {key: index for key, (_, index) in CLASSES.items()}
+
+
+def in_words(name: str) -> str:
+    """What a class is called, where its name is a WordNet id that is known."""
+    return CLASSES[name][0] if name in CLASSES else name

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from dntk_core.files import locked, read_json, sha256, write
+from dntk_core.errors import DNTKError, Vanished
+from dntk_core.files import described, locked, read_array, read_json, sha256, write, writing
 
 
 class Workbench:
@@ -23,6 +24,8 @@ class Workbench:
         if (arrays := self.find(name)) is not None:
             return arrays
         self.open()
+        for leftover in self.folder.glob(f".{name}.*"):
+            leftover.unlink(missing_ok=True)
         files = dict(write(self.folder, f"{name}.{part}", array) for part, array in build().items())
         # The description goes last: a shard without it does not exist.
         write(self.folder, f"{name}.json", json.dumps(files).encode())
@@ -47,7 +50,7 @@ class Workbench:
                         if not mine or self.has(name):
                             continue
                         self.shard(name, lambda name=name: build(name))
-                except FileNotFoundError:
+                except Vanished:
                     # The workbench was cleared: all is done.
                     return
                 yield name
@@ -58,7 +61,8 @@ class Workbench:
 
     def open(self) -> None:
         """Make the folder, if it is not there."""
-        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with writing(self.folder):
+            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
 
     def clear(self) -> None:
         """Remove all shards; the folder is renamed first, so that helpers see all or nothing."""
@@ -70,10 +74,10 @@ class Workbench:
     def find(self, name: str) -> dict[str, np.ndarray] | None:
         """Return the shard's arrays, memory-mapped, or None if it is not there or damaged."""
         try:
-            files = read_json(self.folder / f"{name}.json")
-            if any(sha256(self.folder / file) != entry["sha256"] for file, entry in files.items()):
+            files = described(self.folder, read_json(self.folder / f"{name}.json"))
+            if any(sha256(path) != entry["sha256"] for path, entry in files.items()):
                 return None
-            loaded = {file: np.load(self.folder / file, mmap_mode="r", allow_pickle=False) for file in files}
-        except (OSError, ValueError, KeyError, TypeError):
+            loaded = {path.name: read_array(path) for path in files}
+        except (OSError, DNTKError):
             return None
         return {file.removeprefix(f"{name}.").removesuffix(".npy"): array for file, array in loaded.items()}

@@ -1,6 +1,7 @@
 """Distilled sets: what is read back predicts the same, bit for bit; what does not fit is refused in one sentence."""
 
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -82,11 +83,25 @@ def test_a_cut_file_is_refused(exported):
         load_distilled(exported)
 
 
+class Planted:
+    """Unpickling this would write a file."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return (open, (str(self.path), "w"))
+
+
 def test_a_pickle_is_never_loaded(tmp_path):
-    bomb = np.array([{"any": "object"}], dtype=object)
-    np.savez(tmp_path / "set.npz", features=bomb, manifest=np.array("{}"))
-    with pytest.raises(DNTKError, match="is no distilled set"):
-        load_distilled(tmp_path / "set.npz")
+    planted = Planted(tmp_path / "executed")
+    np.savez(tmp_path / "array.npz", features=np.array([planted]), manifest=np.array("{}"))
+    for name in ("whole.npz", "whole.safetensors"):
+        (tmp_path / name).write_bytes(pickle.dumps(planted))
+    for name in ("array.npz", "whole.npz", "whole.safetensors"):
+        with pytest.raises(DNTKError, match="is no distilled set"):
+            load_distilled(tmp_path / name)
+    assert not (tmp_path / "executed").exists()
 
 
 def test_other_names_and_missing_files_are_explained(default_run, mixing, tmp_path):

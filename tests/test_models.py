@@ -1,13 +1,14 @@
 """Networks by name and weights from files: exact keys, no code run, heads cut to the data's classes."""
 
 import pickle
+import zipfile
 
 import pytest
 import torch
 from safetensors.torch import save_file
 from torch import nn
 
-from dntk_core.checkpoints import load_weights
+from dntk_core.checkpoints import load_weights, read_state
 from dntk_core.errors import DNTKError
 from dntk_core.models import build_model, restrict_head, weight_transforms
 from dntk_core.spec import ModelSpec
@@ -138,8 +139,29 @@ def test_own_code_only_where_it_is_allowed(tmp_path, monkeypatch):
     assert "must name a function" in refused(ModelSpec("mine:gone"), own_code=True)
 
 
+def test_weights_that_claim_more_than_they_hold_are_refused(tmp_path):
+    torch.save({"w": torch.zeros(1).expand(10**12)}, tmp_path / "stride.pth")
+    with pytest.raises(DNTKError, match="claims more numbers"):
+        read_state(tmp_path / "stride.pth")
+    with zipfile.ZipFile(tmp_path / "bomb.pth", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("archive/data/0", bytes(2**27))
+    with pytest.raises(DNTKError, match="200 times its size"):
+        read_state(tmp_path / "bomb.pth")
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"\x80\x02.", bytes(100), b"\x80\x02}q\x00K\x01K\x02s."])
+@pytest.mark.parametrize("suffix", [".pth", ".safetensors"])
+def test_files_that_are_no_weights_are_refused(tmp_path, content, suffix):
+    (tmp_path / f"w{suffix}").write_bytes(content)
+    with pytest.raises(DNTKError) as caught:
+        read_state(tmp_path / f"w{suffix}")
+    assert "\n" not in str(caught.value)
+
+
 def test_timm_is_asked_for_by_name():
     assert "timm is not installed" in refused(ModelSpec("timm:resnet10t"))
+    for address in ("timm:local-dir:/etc", "timm:hf-hub:someone/model", "timm:../model"):
+        assert "is an address" in refused(ModelSpec(address))
 
 
 def test_load_weights_keeps_the_networks_precision(tmp_path):

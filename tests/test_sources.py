@@ -1,5 +1,10 @@
 """Datasets from files: decoded on demand, broken files passed over and named, bad input refused in one sentence."""
 
+import pickle
+import struct
+import tracemalloc
+import zlib
+
 import numpy as np
 import pytest
 from PIL import Image
@@ -9,6 +14,7 @@ from dntk_core.errors import DNTKError
 from dntk_core.images import ImageFiles, in_batches
 from dntk_core.pinning import pin
 from dntk_core.spec import DataSpec, InputSpec, RunSpec
+from tests import watch
 
 
 def paint(path, colour, size=(20, 16), mode="RGB"):
@@ -134,10 +140,98 @@ def test_npz(tmp_path):
         ({"train_images": np.full((8, 1, 6, 6), 3.0)}, "0, 1"),
         ({"train_images": np.full((8, 1, 6, 6), np.nan)}, "0, 1"),
         ({"train_images": np.array([{}] * 8)}, "cannot be read"),
+        ({"class_names": np.array(["cat", "cat"])}, "same name"),
+        ({"class_names": np.array(["cat", "do\ng"])}, "one line of text"),
+        ({"class_names": np.array(["cat", "d" * 300])}, "one line of text"),
     ],
 )
 def test_bad_npz_is_refused_in_one_sentence(tmp_path, changes, says):
     assert says in refused(write_npz(tmp_path / "a.npz", **changes))
+
+
+@pytest.mark.parametrize("name", ["class_names", "train_labels", "test_images"])
+def test_npz_arrays_of_no_shape_are_refused(tmp_path, name):
+    refused(write_npz(tmp_path / "a.npz", **{name: np.array(3)}))
+
+
+def test_a_label_cannot_ask_for_a_billion_classes(tmp_path):
+    labels = np.array([0, 10**12, *[0] * 6])
+    assert "must lie in" in refused(write_npz(tmp_path / "a.npz", train_labels=labels))
+
+
+def test_a_zip_bomb_is_refused_before_it_is_unpacked(tmp_path):
+    path = tmp_path / "a.npz"
+    np.savez_compressed(path, train_images=np.zeros((100, 1, 1024, 1024), np.uint8))
+    assert path.stat().st_size < 2**20
+    tracemalloc.start()
+    assert "more than 200 times its size" in refused(DataSpec("npz", str(path)))
+    assert tracemalloc.get_traced_memory()[1] < 2**22
+    tracemalloc.stop()
+
+
+def test_an_archive_of_many_arrays_is_refused(tmp_path):
+    np.savez(tmp_path / "a.npz", **{f"a{i}": np.zeros(1) for i in range(101)})
+    assert "101 arrays" in refused(DataSpec("npz", str(tmp_path / "a.npz")))
+
+
+class Planted:
+    """Unpickling this would write a file."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return (open, (str(self.path), "w"))
+
+
+def test_a_planted_pickle_in_npz_does_not_run(tmp_path):
+    planted = Planted(tmp_path / "executed")
+    np.savez(tmp_path / "array.npz", train_images=np.array([planted]))
+    (tmp_path / "whole.npz").write_bytes(pickle.dumps(planted))
+    for name in ("array.npz", "whole.npz"):
+        assert "cannot be read as .npz" in refused(DataSpec("npz", str(tmp_path / name)))
+    assert not (tmp_path / "executed").exists()
+
+
+def png(width: int, height: int) -> bytes:
+    """A PNG that says it is this large and has no pixels."""
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    chunks = [b"IHDR" + header, b"IDAT" + zlib.compress(b""), b"IEND"]
+    sealed = [struct.pack(">I", len(chunk) - 4) + chunk + struct.pack(">I", zlib.crc32(chunk)) for chunk in chunks]
+    return b"\x89PNG\r\n\x1a\n" + b"".join(sealed)
+
+
+HARMFUL = {
+    "80 megapixels": png(9_000, 9_000),
+    "400 megapixels": png(20_000, 20_000),
+    "largest": png(2**31 - 1, 2**31 - 1),
+    "postscript": b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 10 10\n%%EndComments\nshowpage\n",
+    "empty": b"",
+}
+
+
+@pytest.mark.filterwarnings("ignore::PIL.Image.DecompressionBombWarning")
+@pytest.mark.parametrize("content", HARMFUL.values(), ids=HARMFUL)
+def test_an_image_made_to_do_harm_is_passed_over(folder, content):
+    (folder / "train" / "red" / "0.jpg").write_bytes(content)
+    data = load_data(spec(folder))
+    kernel, _ = choose_inputs(data, InputSpec(kernel=5, test=4))
+    assert len(kernel) == 5 and 3 not in kernel
+    with pytest.raises(DNTKError, match="only 5 of the kernel images"):
+        choose_inputs(data, InputSpec(kernel=6, test=4))
+
+
+def test_a_long_thin_image_is_refused_before_it_is_enlarged(tmp_path):
+    Image.new("RGB", (1, 20_000)).save(tmp_path / "x.png")
+    with pytest.raises(DNTKError, match="1 × 20000 pixels"):
+        ImageFiles((tmp_path / "x.png",), 224, 224)[[0]]
+
+
+def test_postscript_starts_no_program(tmp_path):
+    (tmp_path / "x.png").write_bytes(HARMFUL["postscript"])
+    with watch.outside(tmp_path) as found, pytest.raises(DNTKError, match="cannot be read as an image"):
+        ImageFiles((tmp_path / "x.png",), 8, 8)[[0]]
+    assert not found
 
 
 def test_scale_can_be_set(folder):

@@ -19,10 +19,11 @@ from dntk_core.spec import (
 )
 
 DEFAULT = RunSpec.default()
+lines = st.text(st.characters(exclude_categories=("Cc", "Cs")))
 specs = st.builds(
     RunSpec,
-    data=st.builds(DataSpec, name=st.text()),
-    model=st.builds(ModelSpec, name=st.text(), epochs=st.integers(0, 10**6), seed=st.integers(0)),
+    data=st.builds(DataSpec, name=lines),
+    model=st.builds(ModelSpec, name=lines, epochs=st.integers(0, 10**6), seed=st.integers(0)),
     distill=st.builds(
         DistillSpec,
         method=st.sampled_from(DISTILLATIONS),
@@ -32,7 +33,7 @@ specs = st.builds(
         bn_weight=st.floats(0, 1e6),
     ),
     inputs=st.builds(InputSpec, kernel=st.integers(1), test=st.integers(1), seed=st.integers(0)),
-    projection=st.builds(ProjectionSpec, name=st.text(), k=st.integers(1), seed=st.integers(0)),
+    projection=st.builds(ProjectionSpec, name=lines, k=st.integers(1), seed=st.integers(0)),
     outputs=st.sampled_from(["logits", "log_softmax"]),
 )
 json_values = st.recursive(
@@ -105,6 +106,10 @@ def test_the_settings_of_synthesis_do_not_touch_a_selection():
         ('{"inputs": {"kernel": 0}}', "at least 1"),
         ('{"outputs": "probabilities"}', "outputs must be one of"),
         ('{"distill": {"method": "magic"}}', "distillation method must be one of none, wmdd"),
+        ("1" * 5000, "JSON"),
+        ('{"data": {"name": "\\ud800"}}', "name must be one line of text"),
+        ('{"data": {"path": "a\\u0000b"}}', "path must be one line of text"),
+        ('{"distill": {"rate": 1' + "0" * 400 + "}}", "rate must be a smaller number"),
         ('{"distill": {"rate": "fast"}}', "distill.rate must be float"),
         ('{"distill": {"rate": 0}}', "rate must be a positive number"),
         ('{"distill": {"rate": NaN}}', "rate must be a positive number"),

@@ -1,5 +1,6 @@
 """The cache: nothing half-written is seen, nothing damaged is loaded, nothing is computed twice, no pickle runs."""
 
+import hashlib
 import json
 import multiprocessing
 import os
@@ -7,6 +8,7 @@ import pickle
 import signal
 import sqlite3
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,6 +17,7 @@ from dntk_core.errors import DNTKError
 from dntk_core.index import Index
 from dntk_core.spec import RunSpec
 from dntk_core.store import Store
+from dntk_core.workbench import Workbench
 
 fork = multiprocessing.get_context("fork")
 
@@ -63,6 +66,85 @@ def test_a_damaged_artifact_is_set_aside_and_computed_anew(tmp_path, damage):
         artifact = put(store, build=lambda bench: calls.append(1) or build_small(bench))
     assert calls == [1] and np.array_equal(artifact["numbers"], np.arange(6.0).reshape(2, 3))
     assert len(list((tmp_path / "damaged").iterdir())) == 1
+
+
+ENTRY = {"bytes": 6, "sha256": hashlib.sha256(b"secret").hexdigest()}
+
+
+@pytest.mark.parametrize(
+    "name", ["../../../secret", "/etc/passwd", "a/../../../../secret", "", ".", "..", "a\0b", "x" * 300]
+)
+def test_a_description_never_leads_out_of_its_folder(tmp_path, name, monkeypatch):
+    root = tmp_path / "cache"
+    (tmp_path / "secret").write_bytes(b"secret")
+    put(Store(root))
+    meta = root / "artifacts" / "model-k" / "meta.json"
+    described = json.loads(meta.read_text())
+    described["files"][name] = ENTRY
+    meta.write_text(json.dumps(described))
+    bench = Workbench(root / "partial" / "model-k")
+    bench.open()
+    (bench.folder / "s0.json").write_text(json.dumps({name: ENTRY}))
+    looked = []
+    for call in ("lstat", "stat"):
+        real = getattr(Path, call)
+        monkeypatch.setattr(
+            Path, call, lambda p, *a, real=real, **k: looked.append(os.path.normpath(p)) or real(p, *a, **k)
+        )
+    with pytest.warns(UserWarning, match="damaged"):
+        assert Store(root).get("model", "k") is None
+    assert bench.find("s0") is None
+    assert looked and all(path.startswith(str(root)) for path in looked)
+
+
+@pytest.mark.parametrize("kind", ["link", "fifo", "folder"])
+def test_only_plain_files_are_read(tmp_path, kind):
+    put(Store(tmp_path))
+    array = tmp_path / "artifacts" / "model-k" / "numbers.npy"
+    elsewhere = tmp_path / "same.npy"
+    os.rename(array, elsewhere)
+    {"link": lambda: array.symlink_to(elsewhere), "fifo": lambda: os.mkfifo(array), "folder": array.mkdir}[kind]()
+    with pytest.warns(UserWarning, match="is not a file"):
+        assert Store(tmp_path).get("model", "k") is None
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"files": []},
+        {"files": {"numbers.npy": None}},
+        {"files": {"numbers.npy": {"bytes": "9", "sha256": "0" * 64}}},
+        {"files": {"numbers.npy": {"bytes": 9, "sha256": "../.."}}},
+        {"note": None},
+        {"created": "today"},
+        {"extra": 1},
+    ],
+)
+def test_a_description_of_another_form_counts_as_damaged(tmp_path, change):
+    put(Store(tmp_path), stage="kernels")
+    meta = tmp_path / "artifacts" / "kernels-k" / "meta.json"
+    meta.write_text(json.dumps(json.loads(meta.read_text()) | change))
+    assert Index(Store(tmp_path)).all() == []
+    with pytest.warns(UserWarning, match="damaged"):
+        assert Store(tmp_path).get("kernels", "k") is None
+
+
+def test_a_file_without_a_checksum_is_not_read(tmp_path):
+    put(Store(tmp_path))
+    meta = tmp_path / "artifacts" / "model-k" / "meta.json"
+    meta.write_text(json.dumps(json.loads(meta.read_text()) | {"files": {}}))
+    artifact = Store(tmp_path).get("model", "k")
+    for read in (lambda: artifact["numbers"], lambda: artifact.read("raw.bin"), lambda: artifact.read("../../x")):
+        with pytest.raises(DNTKError, match="no checksum"):
+            read()
+
+
+@pytest.mark.parametrize("text", ["[" * 10**5, '{"spec": 1}', '{"spec": "{}", "created": "today"}'])
+def test_an_index_entry_of_another_form_is_left_out(tmp_path, text):
+    index = Index(Store(tmp_path))
+    with index._open() as cache:
+        cache[RunSpec.default().key] = text
+    assert index.all() == []
 
 
 def test_a_failed_build_leaves_nothing(tmp_path):
@@ -235,14 +317,20 @@ def test_planted_pickles_do_not_run(tmp_path):
     folder = root / "artifacts" / "model-k"
     put(store)
     np.save(folder / "numbers.npy", np.array([Planted(proof)]), allow_pickle=True)
-    import hashlib
-
     meta = json.loads((folder / "meta.json").read_text())
     content = (folder / "numbers.npy").read_bytes()
     meta["files"]["numbers.npy"] |= {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
     (folder / "meta.json").write_text(json.dumps(meta))
     with pytest.raises(ValueError, match="Python objects"):
         Store(root).get("model", "k")["numbers"]
+    bench = Workbench(root / "partial" / "model-k")
+    bench.shard("s0", lambda: {"part": np.ones(3)})
+    shard, described = bench.folder / "s0.part.npy", bench.folder / "s0.json"
+    for content in (folder.joinpath("numbers.npy").read_bytes(), blob):
+        shard.write_bytes(content)
+        entry = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+        described.write_text(json.dumps({shard.name: entry}))
+        assert bench.find("s0") is None
     assert not proof.exists()
 
 

@@ -110,13 +110,14 @@ def test_labels_that_are_no_clustering_are_refused(labels):
 def test_local_eigenvectors_lift_to_an_orthogonal_matrix():
     K, labels = draw(8).kernels.mean, random_labels(8, 24, 5)
     parts = decompose(K, labels)
-    np.testing.assert_allclose(parts.lifted.T @ parts.lifted, np.eye(24), atol=1e-12)
-    np.testing.assert_allclose(parts.overlap, parts.lifted.T @ parts.whole.vectors, atol=1e-12)
+    lifted = parts.lift(np.arange(24))
+    np.testing.assert_allclose(lifted.T @ lifted, np.eye(24), atol=1e-12)
+    np.testing.assert_allclose(parts.overlap, lifted.T @ parts.whole.vectors, atol=1e-12)
     for i in range(24):
         members = np.flatnonzero(labels == parts.cluster[i])
-        assert set(np.flatnonzero(parts.lifted[:, i])) <= set(members)
-        local = K[np.ix_(members, members)] @ parts.lifted[members, i]
-        np.testing.assert_allclose(local, parts.values[i] * parts.lifted[members, i], atol=1e-9 * np.trace(K))
+        assert set(np.flatnonzero(lifted[:, i])) <= set(members)
+        local = K[np.ix_(members, members)] @ lifted[members, i]
+        np.testing.assert_allclose(local, parts.values[i] * lifted[members, i], atol=1e-9 * np.trace(K))
 
 
 @examples

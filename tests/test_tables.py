@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from dntk_core.curves import class_spectra
 from dntk_core.distill import METHODS, Source
+from dntk_core.modes import class_spectra
 from dntk_core.readout import evaluate
 from dntk_core.tables import gradients_table, predictions_table, spectra_table, weights_table
 

@@ -10,7 +10,7 @@ from dntk_core.errors import Cancelled
 from dntk_core.progress import ignore
 from dntk_core.spec import DataSpec, ModelSpec
 from dntk_core.store import Workbench
-from dntk_core.training import RATE, Seen, accuracy, fit, label_objective, one_cycle
+from dntk_core.training import RATE, Seen, accuracy, batches, fit, label_objective, one_cycle
 
 CPU = torch.device("cpu")
 
@@ -44,7 +44,9 @@ def stop_after(epochs):
     return report
 
 
-def test_interrupted_and_resumed_it_ends_the_same(problem, tmp_path):
+@pytest.mark.parametrize(("every", "left"), [(1, [6]), (2, [5, 6])])
+def test_interrupted_and_resumed_it_ends_the_same(problem, tmp_path, monkeypatch, every, left):
+    monkeypatch.setattr("dntk_core.training.KEPT", every * batches(len(problem[0])))
     spec = ModelSpec(epochs=6, seed=3)
     undisturbed = train(network(), *problem, spec, ignore, Workbench(tmp_path / "a"))
     for epochs in (2, 5):
@@ -52,7 +54,7 @@ def test_interrupted_and_resumed_it_ends_the_same(problem, tmp_path):
             train(network(), *problem, spec, stop_after(epochs), Workbench(tmp_path / "b"))
     done = []
     resumed = train(network(), *problem, spec, lambda event: done.append(event.done), Workbench(tmp_path / "b"))
-    assert done == [6]
+    assert done == left
     for name, value in undisturbed.state_dict().items():
         assert torch.equal(resumed.state_dict()[name], value), name
     assert len(list((tmp_path / "b").glob("epoch-*.json"))) == 1

@@ -2,11 +2,14 @@
 
 import streamlit as st
 
-from dntk_core.dashboard import cached
+from dntk_core import roots
+from dntk_core.dashboard import cached, literal
 from dntk_core.dashboard.controls import open_run
 from dntk_core.dashboard.jobs import Job, Jobs, Status
+from dntk_core.dashboard.server import settings
 from dntk_core.errors import DNTKError
 from dntk_core.pipeline import load_or_build
+from dntk_core.progress import Report
 from dntk_core.spec import RunSpec
 from dntk_core.terminal import duration
 
@@ -22,8 +25,14 @@ def jobs() -> Jobs:
 
 
 def start(spec: RunSpec) -> None:
-    """Compute a run in the background, or go on where it was stopped."""
-    jobs().start(spec.key, spec.summary, lambda report: load_or_build(spec, report), spec.stages)
+    """Compute a run in the background, or go on where it was stopped; one whose files lie elsewhere fails at once."""
+    folders = settings().roots
+
+    def work(report: Report) -> None:
+        roots.check(spec, folders)
+        load_or_build(spec, report)
+
+    jobs().start(spec.key, spec.summary, work, spec.stages)
 
 
 def available(key: str) -> bool:
@@ -57,11 +66,11 @@ def _cards(keys: tuple[str, ...] | None) -> None:
 def _card(job: Job) -> None:
     status = job.status()
     with st.container(border=True, gap="xsmall", key=f"job_{job.key}"):
-        st.markdown(f"**{job.title}**")
+        st.markdown(f"**{literal.markdown(job.title)}**")
         if status.state == "failed":
-            st.error(status.error)
+            st.error(literal.markdown(status.error))
         elif status.active:
-            st.progress(_fraction(status), text=_sentence(status))
+            st.progress(_fraction(status), text=literal.markdown(_sentence(status)))
         st.caption(_stages(job.stages, status))
         with st.container(horizontal=True):
             _buttons(job, status)

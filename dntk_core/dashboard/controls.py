@@ -5,6 +5,7 @@ from dataclasses import asdict, replace
 
 import streamlit as st
 
+from dntk_core.dashboard import literal
 from dntk_core.dashboard.view import NAMES, Limits, View, link, restore
 
 # Plain text: screen readers are given it as it is.
@@ -90,7 +91,7 @@ def _settle(limits: Limits) -> View:
         if state.get(_key(name)) != value:
             state[_key(name)] = value
     for notice in notices:
-        st.toast(notice, icon=":material/info:")
+        st.toast(literal.markdown(notice), icon=":material/info:")
     return view
 
 

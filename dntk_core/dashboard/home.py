@@ -4,13 +4,16 @@ from datetime import datetime
 
 import streamlit as st
 
-from dntk_core.dashboard import cached, computations
+from dntk_core.dashboard import cached, computations, literal
 from dntk_core.dashboard.controls import open_run
+from dntk_core.dashboard.server import settings
 from dntk_core.dashboard.spec_form import spec_form
 from dntk_core.errors import DNTKError
 from dntk_core.index import RunInfo
+from dntk_core.kernels import LARGEST_DENSE
 from dntk_core.pipeline import Run, delete_run, runs
 from dntk_core.spec import RunSpec
+from dntk_core.spectrum import LEADING
 from dntk_core.terminal import duration, size
 
 
@@ -28,14 +31,19 @@ def summary(run: Run) -> None:
     with st.container(horizontal=True, gap="medium"):
         for label, value in facts.items():
             st.metric(label, value, width="content")
+    if not run.dense:
+        st.caption(
+            f"With more than {LARGEST_DENSE:,} inputs kernels are kept as features: spectra and clusters come from "
+            f"the {LEADING} leading eigenpairs, and the other eigenvalues are drawn as their mean."
+        )
 
 
 def new_run(start: RunSpec) -> None:
     """A form that computes another run."""
     try:
-        spec = spec_form(start)
+        spec = spec_form(start, settings().roots)
     except DNTKError as error:
-        st.error(str(error))
+        st.error(literal.markdown(str(error)))
         return
     if spec is not None:
         computations.start(spec)
@@ -59,9 +67,8 @@ def cached_runs(link: dict[str, str]) -> None:
 def _describe(info: RunInfo, is_open: bool) -> None:
     day = datetime.fromtimestamp(info.created).strftime("%Y-%m-%d %H:%M")
     state = " · **open**" if is_open else "" if info.finished else " · not finished"
-    st.markdown(
-        f"{info.spec.summary}{state}  \n:small[:gray[{info.key} · {size(info.bytes)} · {day}]]", width="stretch"
-    )
+    about = f":small[:gray[{info.key} · {size(info.bytes)} · {day}]]"
+    st.markdown(f"{literal.markdown(info.spec.summary)}{state}  \n{about}", width="stretch")
 
 
 def _delete_button(info: RunInfo) -> None:

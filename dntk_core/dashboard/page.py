@@ -8,9 +8,10 @@ from pathlib import Path
 
 import streamlit as st
 
-from dntk_core.dashboard import cached, computations
+from dntk_core.dashboard import cached, computations, literal
 from dntk_core.dashboard.controls import open_run, publish, sidebar
 from dntk_core.dashboard.navigation import links
+from dntk_core.dashboard.server import guard
 from dntk_core.dashboard.view import Limits, View, link
 from dntk_core.distill import METHODS
 from dntk_core.errors import DNTKError
@@ -89,22 +90,23 @@ def refuse() -> bool:
     key = open_key()
     if computations.jobs().get(key):
         return False
-    st.warning(f"Run {key[:20]} is not in this cache. Compute it on Home, or open the embedded run.")
+    st.warning(f"Run {literal.markdown(key[:20])} is not in this cache. Compute it on Home, or open the embedded run.")
     st.button("Open the embedded run", on_click=open_run, args=(RunSpec.default().key,), type="primary")
     return True
 
 
 @contextmanager
 def frame(title: str) -> Iterator:
-    """Title, style and error handling; yields the place for the links to other pages."""
+    """The guard, title, style and error handling; yields the place for the links to other pages."""
     st.set_page_config(page_title=f"{title} · DNTK", page_icon=_ICON, layout="wide")
     st.html(_STYLE)
+    guard()
     navigation = st.sidebar.container(gap=None)
     st.header(title, anchor=False)
     try:
         yield navigation
     except DNTKError as error:
-        st.error(str(error))
+        st.error(literal.markdown(str(error)))
         st.stop()
     except Exception:
         # Streamlit's own stop and rerun signals are no Exception and pass.

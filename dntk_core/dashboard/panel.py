@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 import streamlit as st
 
+from dntk_core.dashboard import literal
 from dntk_core.dashboard.plot import plot
 
 
@@ -14,8 +15,8 @@ class Panel:
     """A figure and what is written beside it.
 
     key:        names the figure on its page and its files; unique in the whole dashboard
-    title:      a few words
-    read:       one sentence on how to read the figure; also its text for screen readers
+    title:      a few words, plain text
+    read:       one sentence on how to read the figure, plain text; also for screen readers
     definition: what is drawn, exactly, in Markdown with LaTeX
     """
 
@@ -30,8 +31,8 @@ def show(panel: Panel, on_click: Callable[[dict], None] | None = None) -> None:
     """Draw a panel; SVG, PNG and CSV are offered below its figure."""
     with st.container(gap="xsmall"):
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-            st.markdown(f"#### {panel.title}", width="content")
+            st.markdown(f"#### {literal.markdown(panel.title)}", width="content")
             with st.popover("Definition", type="tertiary", key=f"{panel.key}_definition"):
                 st.markdown(panel.definition)
-        st.caption(panel.read)
+        st.caption(literal.markdown(panel.read))
         plot(panel.figure, key=panel.key, alt=f"{panel.title}. {panel.read}", on_click=on_click)

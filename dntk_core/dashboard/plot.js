@@ -38,6 +38,10 @@ function savePicture(gd, format) {
   return window.Plotly.downloadImage(figure, { format, filename: gd.dntk.name, ...size });
 }
 
+// Labels are written for plotly; a table has them as they are.
+const ENTITIES = { "&lt;": "<", "&gt;": ">", "&amp;": "&", "&#37;": "%" };
+const literal = (value) => String(value ?? "").replace(/&(lt|gt|amp|#37);/g, (entity) => ENTITIES[entity]);
+
 // One row per point; what hover skips is decoration. Columns are named after axis and colour bar titles, unless
 // the trace's meta names them: {series, x, y, columns}, where columns name the entries of each point's customdata.
 function table(gd) {
@@ -65,9 +69,9 @@ function table(gd) {
 function saveTable(gd) {
   const rows = table(gd);
   const columns = [...new Set(rows.flatMap(Object.keys))];
-  const cell = (value) => (/[",\n]/.test(value ?? "") ? `"${String(value).replaceAll('"', '""')}"` : value ?? "");
+  const cell = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
   const lines = [columns, ...rows.map((row) => columns.map((column) => row[column]))];
-  const text = lines.map((line) => line.map(cell).join(",")).join("\n") + "\n";
+  const text = lines.map((line) => line.map(literal).map(cell).join(",")).join("\n") + "\n";
   const anchor = document.createElement("a");
   anchor.href = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
   anchor.download = `${gd.dntk.name}.csv`;

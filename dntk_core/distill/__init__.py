@@ -20,6 +20,7 @@ from dntk_core.distill.pivoted_cholesky import pivoted_cholesky
 from dntk_core.distill.ridge_optimal import ridge_optimal
 from dntk_core.distill.uniform import uniform
 from dntk_core.errors import DNTKError
+from dntk_core.gram import Gram
 from dntk_core.kernels import Kernels
 from dntk_core.ridge import absolute_ridge
 from dntk_core.spectrum import Spectrum, spectrum
@@ -50,9 +51,15 @@ class Source:
         return spectrum(self.kernels.mean)
 
     @cached_property
+    def mean(self) -> np.ndarray | Gram:
+        """K̄; of many inputs what its leading eigenpairs make up of it, which is soon multiplied with."""
+        whole = self.whole
+        return self.kernels.mean if self.kernels.dense else Gram((whole.vectors * np.sqrt(whole.leading))[None])
+
+    @cached_property
     def decompositions(self) -> tuple[Decomposition, ...]:
         """K̄ decomposed for H = 2, 3, 5, 10, 20, 50 clusters, as far as there are inputs."""
-        K, embedding = self.kernels.mean, embed(self.kernels.mean)
+        K, embedding = self.kernels.mean, embed(self.kernels.mean, whole=self.whole)
         sizes = [H for H in BUDGET_H if H <= self.m] or [1]
         return tuple(decompose(K, cluster_embedding(embedding, H, 0), self.whole) for H in sizes)
 
@@ -132,7 +139,7 @@ METHODS: dict[str, Method] = {
         nested=True,
     ),
     "local-global": Method(
-        lambda source, size, lam, generator: local_global_within(source.kernels.mean, source.decompositions, size),
+        lambda source, size, lam, generator: local_global_within(source.mean, source.decompositions, size),
         "the paper's: leading eigenvectors of each cluster, and the global ones that no cluster covers",
         nested=False,
     ),

@@ -9,7 +9,7 @@ from dntk_core.spectrum import Spectrum
 
 def coordinates(whole: Spectrum) -> np.ndarray:
     """Return U√Σ (m, m), whose rows lie at the same distances from each other as the gradients."""
-    return whole.vectors * np.sqrt(whole.values)
+    return whole.vectors * np.sqrt(whole.leading)
 
 
 def centroids(whole: Spectrum, size: int, generator: np.random.Generator) -> Mixing:

@@ -28,7 +28,7 @@ def local_global_within(kernel: np.ndarray, decompositions: Iterable[Decompositi
                     break
                 gaps = choice.chosen(1.0)[: size - len(choice.local)]
                 mixing = mix(parts, choice.local, gaps, removed=0)
-                captured = subspace_coverage(kernel[None], mixing.matrix, np.array([size])).coverage[0]
+                captured = subspace_coverage([kernel], mixing.matrix, np.array([size])).coverage[0]
                 if captured > most:
                     best, most = mixing, captured
     if best is None:

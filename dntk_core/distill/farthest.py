@@ -10,7 +10,7 @@ def farthest_point(kernel: np.ndarray, size: int) -> Mixing:
 
     ‖φ_i - φ_j‖² = K_ii + K_jj - 2K_ij. Nested.
     """
-    norms = np.diag(kernel)
+    norms = kernel.diagonal()
     chosen = [int(np.argmin(norms - 2.0 * kernel.mean(axis=1)))]
     distance = np.full(len(kernel), np.inf)
     for _ in range(1, size):

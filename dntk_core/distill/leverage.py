@@ -8,7 +8,7 @@ from dntk_core.spectrum import Spectrum
 
 def leverage_scores(whole: Spectrum, lam: float) -> np.ndarray:
     """Return ℓ_i = [K (K + λI)⁻¹]_ii = Σ_j u_ij² σ_j/(σ_j+λ): (m,), summing to d(λ)."""
-    return whole.vectors**2 @ (whole.values / (whole.values + lam))
+    return whole.vectors**2 @ (whole.leading / (whole.leading + lam))
 
 
 def leverage(whole: Spectrum, lam: float, size: int, generator: np.random.Generator) -> Mixing:

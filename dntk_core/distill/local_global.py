@@ -8,7 +8,7 @@ from dntk_core.decomposition import Decomposition, decompose
 from dntk_core.distill.mixing import Mixing, Origin
 from dntk_core.errors import DNTKError
 from dntk_core.orthogonal import basis_in_order
-from dntk_core.spectrum import check_share, truncation_rank
+from dntk_core.spectrum import check_share
 from dntk_core.structure import local_alignment
 
 GAP_RULES = ("ratio", "union")
@@ -18,7 +18,7 @@ GAP_RULES = ("ratio", "union")
 class Candidates:
     """Steps 2-3 and 6 for one τ_v: what any τ_g then chooses from.
 
-    local:       (L,)    columns of `lifted` that represent the clusters, by cluster and rank
+    local:       (L,)    local eigenvectors that represent the clusters, by cluster and rank
     gaps:        (r_g,)  global directions, the least covered first
     coverage:    (r_g,)  their c_j, ascending
     independent: (r_g,)  whether each survives orthogonalisation after the local rows and earlier gaps
@@ -49,7 +49,7 @@ def candidates(parts: Decomposition, tau_v: float, rule: str = "ratio") -> Candi
     if rule not in GAP_RULES:
         raise DNTKError(f"the gap rule must be one of {', '.join(GAP_RULES)}, got {rule!r}")
     epsilon = 1.0 - tau_v
-    r_g = truncation_rank(parts.whole.values, epsilon)
+    r_g = parts.global_rank(epsilon)
     energy, alignment = local_alignment(parts, epsilon, r_g)
     coverage = alignment.max(axis=0) if rule == "ratio" else energy.sum(axis=0)
     # A direction covered but for rounding is covered.
@@ -80,7 +80,7 @@ def local_global_of(parts: Decomposition, tau_v: float, tau_g: float, rule: str 
 
 def mix(parts: Decomposition, local: np.ndarray, gaps: np.ndarray, removed: int) -> Mixing:
     """Stack lifted local and global eigenvectors into a mixing (steps 4 and 5)."""
-    matrix = np.hstack([parts.lifted[:, local], parts.whole.vectors[:, gaps]]).T
+    matrix = np.hstack([parts.lift(local), parts.whole.vectors[:, gaps]]).T
     origin = [Origin("local", int(parts.cluster[i]), int(parts.rank[i])) for i in local]
     origin += [Origin("gap", None, int(j)) for j in gaps]
     return Mixing(np.ascontiguousarray(matrix), tuple(origin), nested=False, removed=removed)

@@ -9,7 +9,7 @@ def pivoted_cholesky(kernel: np.ndarray, size: int, generator: np.random.Generat
     """Select inputs one after the other with probability ∝ the diagonal of K - K_S K_SS⁻¹ K_Sᵀ. Nested."""
     m = len(kernel)
     factor = np.zeros((m, size))
-    residual, free = np.clip(np.diag(kernel), 0.0, None), np.ones(m, dtype=bool)
+    residual, free = np.clip(kernel.diagonal(), 0.0, None), np.ones(m, dtype=bool)
     rounding = m * np.finfo(float).eps * residual.sum()
     chosen = []
     for q in range(size):

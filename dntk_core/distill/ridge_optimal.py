@@ -31,19 +31,34 @@ def ridge_optimal(kernels: Kernels, whole: Spectrum, targets: np.ndarray, lam: f
 
     From size = C on, rows that span α^1 … α^C give back the full readout exactly, and more add nothing.
     """
-    C = len(kernels.train)
-    matrix = spanning_rows(kernels, targets, lam) if size >= C else optimised_rows(kernels, whole, targets, lam, size)
+    if size >= len(kernels.train):
+        matrix = spanning_rows(kernels, targets, lam)
+    elif kernels.dense:
+        matrix = optimised_rows(kernels, whole, targets, lam, size)
+    else:
+        matrix = leading_rows(kernels, whole, targets, lam, size)
     return Mixing(matrix, tuple(Origin("optimal", None, i) for i in range(len(matrix))), nested=False)
 
 
 def spanning_rows(kernels: Kernels, targets: np.ndarray, lam: float) -> np.ndarray:
     """Return orthonormal rows that span the full solutions α^1 … α^C: (rank, m), at least one row."""
-    shifted = kernels.train + lam * np.eye(len(targets))
-    alpha = np.stack([cho_solve(cho_factor(S), y) for S, y in zip(shifted, targets.T, strict=True)], axis=1)
+    if kernels.dense:
+        shifted = kernels.train + lam * np.eye(len(targets))
+        alpha = np.stack([cho_solve(cho_factor(S), y) for S, y in zip(shifted, targets.T, strict=True)], axis=1)
+    else:
+        alpha = kernels.train.solve(targets, lam).T
     norms = np.linalg.norm(alpha, axis=0)
     Q, R, _ = qr(alpha / np.where(norms > 0, norms, 1.0), mode="economic", pivoting=True)
     rank = np.sum(np.abs(np.diag(R)) > 1e-12)
     return np.ascontiguousarray(Q[:, : max(rank, 1)].T)
+
+
+def leading_rows(kernels: Kernels, whole: Spectrum, targets: np.ndarray, lam: float, size: int) -> np.ndarray:
+    """Maximise J over rows in the span of K̄'s leading eigenvectors U alone, where all kernels are small: (size, m)."""
+    U = whole.vectors
+    within = Kernels(np.stack([U.T @ (K @ U) for K in kernels.train]), np.empty((len(kernels.train), 0, U.shape[1])))
+    spectrum = Spectrum(whole.leading, np.eye(U.shape[1]))
+    return optimised_rows(within, spectrum, U.T @ targets, lam, size) @ U.T
 
 
 def optimised_rows(

@@ -46,7 +46,7 @@ def build_selections_stage(
         images = Seen(data, data.train_images, index)
         steps = Steps(report, "selections", before, total)
         found = project_images(network, through, images, compute, bench, f"{name}-gradients", steps)
-        return Inputs(found.features, found.outputs, data.train_labels[index], weights)
+        return Inputs(found.features.joined(), found.outputs, data.train_labels[index], weights)
 
     judged = gradients("real", real, np.ones(len(real)), 0)
     held_out = Inputs(features["test_features"], features["test_outputs"], data.test_labels[test], np.ones(len(test)))

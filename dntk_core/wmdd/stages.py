@@ -143,7 +143,9 @@ def _selected(classes: Classes, choices: Artifact) -> dict[str, np.ndarray]:
     return {"images": classes.data.train_images[index], "weights": np.array(choices["weights"][place]), "origin": index}
 
 
-def build_student_stage(spec: RunSpec, distilled: Artifact, compute: Compute, report: Report) -> Contents:
+def build_student_stage(
+    spec: RunSpec, distilled: Artifact, compute: Compute, report: Report, bench: Workbench
+) -> Contents:
     """Train a network on the distilled images alone, in as many steps as the one on real images took."""
     data = load_data(spec.data)
     model = build_model(spec.model.untrained, data.channels, data.class_names, compute.own_code)
@@ -156,7 +158,8 @@ def build_student_stage(spec: RunSpec, distilled: Artifact, compute: Compute, re
     def told(event: Progress) -> None:
         report(replace(event, stage="student"))
 
-    model = fit(model, x, soft_objective(wanted, weights), replace(spec.model, epochs=epochs), told, device).cpu()
+    settings = replace(spec.model, epochs=epochs)
+    model = fit(model, x, soft_objective(wanted, weights), settings, told, device, bench).cpu()
     test = accuracy(model, Seen(data, data.test_images), torch.from_numpy(data.test_labels))
     return {"weights.safetensors": save_tensors(model.state_dict())}, {"test_accuracy": test}
 

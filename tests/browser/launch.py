@@ -19,12 +19,12 @@ ROOT = Path(__file__).parents[2]
 
 
 @contextmanager
-def serve(script: str, log: Path, **environment: str) -> Iterator[str]:
-    """Serve a script of the repository on a free port; yields its address."""
+def serve(script: str, log: Path, *arguments: str, **environment: str) -> Iterator[str]:
+    """Serve a script of the repository on a free port, with Streamlit's and its own arguments; yields its address."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", script, "--server.port", str(port)]
+    command = [sys.executable, "-m", "streamlit", "run", script, "--server.port", str(port), *arguments]
     with open(log, "w") as output:
         process = subprocess.Popen(command, cwd=ROOT, env=os.environ | environment, stdout=output, stderr=output)
     try:

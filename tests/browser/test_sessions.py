@@ -1,5 +1,7 @@
 """Links, sessions, history: what a person pastes, moves and goes back to."""
 
+import shutil
+
 
 def test_a_deep_link_restores_the_view_in_a_fresh_session(tab):
     one = tab("Spectra?H=7&epsilon=0.1&kernel=3&ridge=0.03")
@@ -54,3 +56,25 @@ def test_two_sessions_never_mix(tab):
     assert one.parameter("H") == "6" and two.parameter("H") == "16"
     assert one.slider("Clusters").input_value() == "6"
     assert two.slider("Clusters").input_value() == "16"
+
+
+def test_the_server_outlives_its_cache(tab, store_folder, small_run):
+    """What is in memory goes on, what is on disk is asked for in one sentence, and all is well when it is back."""
+    one = tab(f"Spectra?run={small_run.key}&H=5")
+    one.plots(1)
+    away = store_folder.with_name("away")
+    store_folder.rename(away)
+    try:
+        one.move("Clusters", 1).wait_for_parameter("H", "6")
+        assert "could not be drawn" not in one.text()
+        missing = tab("Spectra?run=0123456789")
+        assert "not in this cache" in missing.text()
+        assert "Runs in the cache" in tab("").text()
+        gallery = tab(f"Gradient_distillation?run={small_run.key}")
+        assert "was deleted while it was in use" in gallery.text()
+    finally:
+        if store_folder.exists():
+            shutil.rmtree(store_folder)
+        away.rename(store_folder)
+    assert "was deleted" not in gallery.reload().text()
+    assert "Traceback" not in (store_folder / "server.log").read_text()

@@ -2,6 +2,8 @@
 
 from streamlit.testing.v1 import AppTest
 
+from dntk_core.dashboard import literal
+
 
 def script():
     import streamlit as st
@@ -40,7 +42,7 @@ def test_a_slider_changes_view_and_link():
 def test_an_invalid_link_is_refused_with_a_notice():
     app = open_app(H="4000", tau_v="0.6")
     assert app.session_state["seen"].H == 10 and app.session_state["seen"].tau_v == 0.6
-    assert ["H = 4000" in toast.value for toast in app.toast] == [True]
+    assert [literal.markdown("H = 4000") in toast.value for toast in app.toast] == [True]
     assert app.query_params["H"] == "10"
 
 

@@ -1,20 +1,25 @@
 """Figures carry the numbers of the results they show, stay light, and draw something for degenerate input."""
 
+import base64
 import json
 from dataclasses import replace
+from io import BytesIO
 
 import numpy as np
 import plotly.graph_objects as go
 import pytest
+from PIL import Image
 
 from dntk_core.bounds import error_budget
 from dntk_core.comparison import compare
-from dntk_core.dashboard.figures import budget, containment, coverage, curves, distillation, grid, spectra
+from dntk_core.dashboard.figures import budget, containment, coverage, curves, dataset, distillation, grid, spectra
 from dntk_core.dashboard.figures.canvas import POINTS, panels, thin
 from dntk_core.distill import Mixing, identity
+from dntk_core.images import as_images
 from dntk_core.live import Live
 from dntk_core.readout import Problem
 from dntk_core.spectrum import effective_dimension, parameter_redundancy, truncation_rank
+from tests import hostile
 from tests.synthetic import draw, with_kernel
 
 RIDGES = (1e-6, 1e-3, 1.0)
@@ -208,6 +213,19 @@ def test_the_gallery_shows_the_heaviest_inputs_with_signs_and_the_soft_labels(or
     assert figure.layout.images[0].source.startswith("data:image/png;base64,")
 
 
+@pytest.mark.parametrize("side", [8, 200])
+def test_tiles_of_8_bit_colour_images_keep_their_colours_and_stay_small(side):
+    colours = np.array([[250, 10, 20], [30, 240, 50]], np.uint8)
+    images = as_images(np.broadcast_to(colours[:, :, None, None], (2, 3, side, side)))
+    heavy, weights = np.array([[1, 0]]), np.array([[0.5, -0.5]])
+    source = distillation.sheet(images, heavy, weights)
+    picture = np.asarray(Image.open(BytesIO(base64.b64decode(source.partition(",")[2]))))
+    assert max(picture.shape) < 300
+    for j, i in enumerate(heavy[0]):
+        half = picture[:, j * picture.shape[1] // 2 :][:, : picture.shape[1] // 2]
+        assert (half[..., :3] == colours[i]).all(axis=2).sum() == distillation.TILE**2
+
+
 def test_a_gallery_without_rows_says_so(ordinary):
     nothing = Mixing(np.zeros((0, 24)), (), nested=False)
     figure = distillation.gallery(
@@ -298,3 +316,35 @@ def test_panels_do_not_overlap():
 def test_thinning_keeps_both_ends():
     kept = thin(12_345)
     assert len(kept) == POINTS and kept[0] == 0 and kept[-1] == 12_344
+
+
+def texts(value) -> list[str]:
+    """All text of a figure, but for our own templates."""
+    if isinstance(value, dict):
+        return [text for part in value.values() for text in texts(part)]
+    if isinstance(value, list):
+        return [text for part in value for text in texts(part)]
+    return [value] if isinstance(value, str) else []
+
+
+def test_names_are_written_as_text_in_every_figure_that_has_them():
+    live = Live(draw(m=24, C=len(hostile.NAMES)).problem)
+    names, labels = hostile.NAMES, np.arange(24) % len(hostile.NAMES)
+    values = dict(zip(names, (each.values for each in live.spectra()), strict=True))
+    mixing, images = live.local_global(3, 0.9, 0.95), np.zeros((24, 1, 4, 4))
+    weights, soft, history = np.ones(24), np.ones((24, len(names))), np.ones((5, len(names), 2))
+    features = np.random.default_rng(0).standard_normal((24, 3))
+    drawn = {
+        "spectra": spectra.spectra(values, 0.05, names[0]),
+        "summary": spectra.summary(values, 0.05, 1.0, names[0]),
+        "multiples": coverage.coverage_multiples({n: live.coverage(3, 0.05, c) for c, n in enumerate(names)}, 0.9),
+        "gallery": distillation.gallery(mixing, live.problem.targets, images, labels, names, 0, 4),
+        "images": dataset.gallery(images, labels, weights, soft, names, range(4)),
+        "losses": dataset.losses(history, names),
+        "map": dataset.feature_map(features, labels, features, features + 1, labels, weights, names),
+    }
+    for figure, drawing in drawn.items():
+        found = texts(json.loads(drawing.to_json()))
+        assert any("&lt;b" in text for text in found), f"{figure} shows no names"
+        for text in found:
+            assert not any(name in text for name in names if "<" in name), (figure, text)

@@ -5,11 +5,13 @@ import sys
 
 import pytest
 
+from dntk_core import RunSpec, load_or_build
 from dntk_core.dashboard.page import Page
-from dntk_core.dashboard.sections import budget, containment, coverage, curves, distillation, grid, spectra
+from dntk_core.dashboard.sections import budget, containment, coverage, curves, distillation, grid, ledger, spectra
 from dntk_core.dashboard.sections.recipe import python
 from dntk_core.dashboard.view import View
 from dntk_core.live import Live
+from dntk_core.spec import InputSpec, ModelSpec, ProjectionSpec
 
 
 @pytest.fixture(scope="module")
@@ -24,6 +26,19 @@ def test_every_panel_is_explained_and_has_a_key_of_its_own(here):
     assert len({panel.key for panel in found}) == len(found)
     for panel in found:
         assert panel.title and panel.read.endswith(".") and "$" in panel.definition, panel.key
+
+
+def test_every_panel_is_drawn_for_many_inputs(store_folder, monkeypatch):
+    """Beyond a few thousand inputs kernels are kept as features; here that is tried with few."""
+    monkeypatch.setattr("dntk_core.kernels.LARGEST_DENSE", 50)
+    inputs, projection = InputSpec(kernel=80, test=60), ProjectionSpec(k=128)
+    run = load_or_build(RunSpec(model=ModelSpec(epochs=1), inputs=inputs, projection=projection))
+    assert not run.dense
+    page = Page(run, Live(run.problem), View(H=5, rank=20, kernel=2), {})
+    for section in (spectra, containment, coverage, distillation, grid, budget, ledger):
+        assert section.panels(page)
+    for over in curves.VIEWS:
+        assert curves.panels(page, over)
 
 
 def test_the_code_of_every_page_runs_as_it_stands(here):

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 import plotly.graph_objects as go
 
+from dntk_core.dashboard import literal
 from dntk_core.dashboard.figures.canvas import figure, on, panels
 from dntk_core.dashboard.palette import BLUE, GAP, GREY, PURPLE, VERMILION, faded
 from dntk_core.structure import Coverage
@@ -41,6 +42,7 @@ def coverage_multiples(results: Mapping[str, Coverage], tau_g: float) -> go.Figu
     """The same for every class kernel, in small; of more than 20 classes, those least covered."""
     names = sorted(results, key=lambda name: -results[name].uncovered)[:MULTIPLES]
     names = [name for name in results if name in names]
+    shown = {name: literal.plotly(name) for name in names}
     traces = []
     for i, name in enumerate(names):
         result = results[name]
@@ -49,7 +51,7 @@ def coverage_multiples(results: Mapping[str, Coverage], tau_g: float) -> go.Figu
         traces += [
             trace
             | only
-            | {"meta": {"series": f"{name}, {trace['name']}", "x": "global direction j", "y": "share held"}}
+            | {"meta": {"series": f"{shown[name]}, {trace['name']}", "x": "global direction j", "y": "share held"}}
             for trace in [*_shaded(j, result.union), *_alignments(j, result)]
         ]
     widest = max(len(results[name].union) for name in names)
@@ -58,7 +60,7 @@ def coverage_multiples(results: Mapping[str, Coverage], tau_g: float) -> go.Figu
          for i in range(len(names))]  # fmt: skip
     y = [{"range": [0, 1.04], "tickformat": ".0%", "nticks": 3, "showticklabels": i % COLUMNS == 0}
          for i in range(len(names))]  # fmt: skip
-    titles = [f"{name} · {results[name].uncovered:.1%} uncovered" for name in names]
+    titles = [f"{shown[name]} · {results[name].uncovered:.1%} uncovered" for name in names]
     shapes = [_threshold(tau_g) | {"xref": f"{on(i)['xaxis']} domain", "yref": on(i)["yaxis"]}
               for i in range(len(names))]  # fmt: skip
     return figure(

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
+from dntk_core.dashboard import literal
 from dntk_core.dashboard.figures.canvas import colorbar, empty, figure, log_axis, on, panels
 from dntk_core.dashboard.figures.distillation import sheet, short
 from dntk_core.dashboard.palette import BLUE, GREY, ORANGE, SEQUENTIAL, SERIES, VERMILION, faded, series
@@ -82,7 +83,7 @@ def losses(history: np.ndarray, names: Sequence[str]) -> go.Figure:
         return empty("These are real images, chosen and not synthesised: there is no loss.")
     steps = np.arange(1, len(history) + 1)
     kept = np.unique(np.geomspace(1, len(history), 200).round().astype(int)) - 1
-    traces = []
+    names, traces = [literal.plotly(name) for name in names], []
     for panel in range(2):
         each = [(names[c], history[:, c, panel], faded(series(c), 0.45), 1.2) for c in range(min(len(names), 20))]
         for name, values, colour, width in [*each, ("mean of all classes", history[:, :, panel].mean(axis=1), GREY, 4)]:
@@ -131,7 +132,7 @@ def feature_map(
             "name": name,
             "x": at[:, 0],
             "y": at[:, 1],
-            "text": [names[c] for c in of],
+            "text": [literal.plotly(names[c]) for c in of],
             "hovertemplate": f"{name}, class %{{text}}<extra></extra>",
             "marker": {"symbol": [SYMBOLS[c // len(SERIES) % 3] for c in of]} | marker,
         }
@@ -159,7 +160,7 @@ def feature_map(
 
 def judgements(found: Sequence[Judgement]) -> go.Figure:
     """What every selection misses: tail and misalignment, four ways; kernel error and bound; loss residual."""
-    names = [each.name for each in found]
+    names = [literal.plotly(each.name) for each in found]
     energies = {
         "Class kernels, real inputs": "classes",
         "Class kernels, held-out inputs": "classes_held_out",

@@ -8,12 +8,15 @@ import numpy as np
 import plotly.graph_objects as go
 from PIL import Image
 
+from dntk_core.dashboard import literal
 from dntk_core.dashboard.figures.canvas import empty, figure, on, panels
 from dntk_core.dashboard.palette import BLUE, FULL, GAP, GREEN, GREY, LOCAL, REMOVED, VERMILION
 from dntk_core.distill import Mixing, Origin
 from dntk_core.readout import Scores
 
 TILES = 8
+# Pixels of a tile's longer side, whatever its image has.
+TILE = 64
 
 
 def outcome(mixing: Mixing, scores: Scores, full: Scores, network: float) -> go.Figure:
@@ -94,6 +97,7 @@ def gallery(
     heavy = np.argsort(-np.abs(A), axis=1, kind="stable")[:, :TILES]
     weights = np.take_along_axis(A, heavy, axis=1)
     soft = A @ targets
+    names = [literal.plotly(name) for name in class_names]
     lines, tiles = np.indices(heavy.shape)
     said = {
         "type": "scatter",
@@ -114,7 +118,7 @@ def gallery(
         "x": tiles.ravel(),
         "y": lines.ravel(),
         "customdata": [
-            [int(i), class_names[labels[i]], float(w)] for i, w in zip(heavy.ravel(), weights.ravel(), strict=True)
+            [int(i), names[labels[i]], float(w)] for i, w in zip(heavy.ravel(), weights.ravel(), strict=True)
         ],
         "meta": {"x": "place", "y": "row", "columns": ["input", "class", "weight"]},
         "marker": {"size": 40, "opacity": 0, "symbol": "square"},
@@ -126,15 +130,15 @@ def gallery(
         "xanchor": "left", "yanchor": "top", "sizing": "stretch", "layer": "below",
     }  # fmt: skip
     ticks = {"tickmode": "array", "tickvals": list(range(len(shown)))}
-    names = [_named(i, mixing.origin[i]) for i in shown]
+    kinds = [_named(i, mixing.origin[i]) for i in shown]
     range_ = {"range": [len(shown) - 0.4, -0.55], "showgrid": False, "zeroline": False}
     classes = {"tickmode": "array", "tickvals": list(range(len(class_names))), "ticktext": short(class_names)}
     x = [{"visible": False, "range": [-0.5, heavy.shape[1] - 0.5]}, classes | {"showgrid": False, "zeroline": False}]
-    y = [range_ | ticks | {"ticktext": names}, range_ | {"matches": "y", "visible": False}]
+    y = [range_ | ticks | {"ticktext": kinds}, range_ | {"matches": "y", "visible": False}]
     titles = ["Inputs that weigh most, with their weights", "Soft label"]
     layout = panels(titles, 2, x, y, gap=(0.03, 0), widths=[2, 1])
     return figure(
-        [touch, said, _soft_labels(soft, class_names)],
+        [touch, said, _soft_labels(soft, names)],
         height=56 + 76 * len(shown),
         min_width=680,
         images=[picture],
@@ -144,7 +148,7 @@ def gallery(
     )
 
 
-def _soft_labels(soft: np.ndarray, class_names: Sequence[str]) -> dict:
+def _soft_labels(soft: np.ndarray, names: Sequence[str]) -> dict:
     """One bar per row and class around each row's own zero line, each row scaled to its largest entry."""
     scale = np.maximum(np.abs(soft).max(axis=1, keepdims=True), np.finfo(float).tiny)
     rows, classes = np.indices(soft.shape)
@@ -156,7 +160,7 @@ def _soft_labels(soft: np.ndarray, class_names: Sequence[str]) -> dict:
         "y": -0.42 * (soft / scale).ravel(),
         "base": rows.ravel(),
         "customdata": [
-            [class_names[c], float(soft[i, c]), int(i)] for i, c in zip(rows.ravel(), classes.ravel(), strict=True)
+            [names[c], float(soft[i, c]), int(i)] for i, c in zip(rows.ravel(), classes.ravel(), strict=True)
         ],
         "meta": {"x": "class number", "y": "height", "columns": ["class", "value", "row"]},
         "hovertemplate": "%{customdata[0]}: %{customdata[1]:+.3g}<extra></extra>",
@@ -177,16 +181,16 @@ def _named(place: int, origin: Origin) -> str:
 
 
 def short(names: Sequence[str], limit: int = 6) -> list[str]:
-    return [name if len(name) <= limit else name[: limit - 1] + "…" for name in names]
+    """Names cut to fit beside a tick."""
+    return [literal.plotly(name if len(name) <= limit else name[: limit - 1] + "…") for name in names]
 
 
 def sheet(images: np.ndarray, heavy: np.ndarray, weights: np.ndarray) -> str:
     """One picture of all tiles, framed by the colour of their sign, as a data address."""
     rows, columns = heavy.shape
     height, width = images.shape[2:]
-    # Room between tiles and, below each, for its weight; small images are enlarged to keep that room in proportion.
-    grow = max(1, 48 // max(height, width))
-    side_y, side_x = height * grow, width * grow
+    # Room between tiles and, below each, for its weight, in proportion to them.
+    side_y, side_x = (max(1, round(side * TILE / max(height, width))) for side in (height, width))
     pad, below = max(2, side_x // 8), max(4, side_y // 3)
     sheet = np.zeros((rows * (side_y + pad + below), columns * (side_x + 2 * pad), 4), np.uint8)
     frame = max(1, side_x // 24)
@@ -194,13 +198,19 @@ def sheet(images: np.ndarray, heavy: np.ndarray, weights: np.ndarray) -> str:
         for j in range(columns):
             if weights[i, j] == 0:
                 continue
-            tile = np.kron(np.clip(images[heavy[i, j]], 0, 1), np.ones((1, grow, grow))).transpose(1, 2, 0)
-            tile = np.broadcast_to(tile, (side_y, side_x, 3))
+            tile = _tile(images[heavy[i, j]], side_y, side_x)
             top, left = i * (side_y + pad + below) + pad, j * (side_x + 2 * pad) + pad
             sign = BLUE if weights[i, j] > 0 else VERMILION
             edge = [int(sign[k : k + 2], 16) for k in (1, 3, 5)]
             sheet[top - frame : top + side_y + frame, left - frame : left + side_x + frame] = [*edge, 255]
-            sheet[top : top + side_y, left : left + side_x, :3] = (255 * tile).round()
+            sheet[top : top + side_y, left : left + side_x, :3] = tile
     buffer = BytesIO()
     Image.fromarray(sheet).save(buffer, "PNG", compress_level=1)
     return f"data:image/png;base64,{base64.b64encode(buffer.getvalue()).decode()}"
+
+
+def _tile(image: np.ndarray, height: int, width: int) -> np.ndarray:
+    """An image (channels, …) in [0, 1] as (height, width, 3) bytes; pixels are repeated or averaged."""
+    pixels = np.broadcast_to((255 * np.clip(image, 0, 1)).round().astype(np.uint8), (3, *image.shape[1:]))
+    kept = Image.Resampling.NEAREST if height > image.shape[1] else Image.Resampling.BOX
+    return np.asarray(Image.fromarray(np.ascontiguousarray(pixels.transpose(1, 2, 0))).resize((width, height), kept))

@@ -5,8 +5,10 @@ from collections.abc import Mapping
 import numpy as np
 import plotly.graph_objects as go
 
+from dntk_core.dashboard import literal
 from dntk_core.dashboard.figures.canvas import colorbar, figure, on, panels, thin
 from dntk_core.dashboard.palette import SEQUENTIAL, faded, series
+from dntk_core.gram import Gram
 from dntk_core.spectrum import data_redundancy, effective_dimension, truncation_rank
 
 DASHES = ("solid", "dot", "dash")
@@ -20,6 +22,7 @@ def spectra(values: Mapping[str, np.ndarray], epsilon: float, chosen: str) -> go
     """
     names = sorted(values, key=lambda name: name == chosen)
     lines = [_line(name, values[name], colour(values, name), name == chosen) for name in names]
+    shown = [literal.plotly(name) for name in names]
     ranks = {name: truncation_rank(values[name], epsilon) for name in names}
     marks = {
         "type": "scatter",
@@ -27,9 +30,9 @@ def spectra(values: Mapping[str, np.ndarray], epsilon: float, chosen: str) -> go
         "name": f"truncation rank at ε = {epsilon:g}",
         "x": [ranks[name] for name in names],
         "y": [max(values[name][ranks[name] - 1], np.finfo(float).tiny) for name in names],
-        "text": names,
+        "text": shown,
         "meta": {"columns": ["kernel"]},
-        "customdata": [[name] for name in names],
+        "customdata": [[name] for name in shown],
         "hovertemplate": "%{text}: truncation rank %{x}<extra></extra>",
         "marker": {
             "color": [colour(values, name)["color"] for name in names],
@@ -62,7 +65,7 @@ def summary(values: Mapping[str, np.ndarray], epsilon: float, lam: float, chosen
             "orientation": "h",
             "name": title,
             "x": numbers,
-            "y": names,
+            "y": [literal.plotly(name) for name in names],
             "text": [f"{number:.3g}" for number in numbers],
             "textposition": "outside",
             "cliponaxis": False,
@@ -86,14 +89,17 @@ def summary(values: Mapping[str, np.ndarray], epsilon: float, lam: float, chosen
     )
 
 
-def kernel_picture(kernel: np.ndarray, labels: np.ndarray) -> go.Figure:
+def kernel_picture(kernel: np.ndarray | Gram, labels: np.ndarray) -> go.Figure:
     """The kernel (m, m) as cosines, inputs sorted by cluster labels (m,); large ones as means over blocks."""
-    order = np.argsort(labels, kind="stable")
-    norms = np.sqrt(np.clip(np.diag(kernel), np.finfo(float).tiny, None))
-    cosines = (kernel / norms[:, None] / norms)[np.ix_(order, order)]
-    starts = np.unique(np.linspace(0, len(labels), min(len(labels), CELLS), endpoint=False).astype(int))
-    widths = np.diff(np.append(starts, len(labels)))
-    blocks = np.add.reduceat(np.add.reduceat(cosines, starts, axis=0), starts, axis=1) / np.outer(widths, widths)
+    m = len(labels)
+    norms = np.sqrt(np.clip(kernel.diagonal(), np.finfo(float).tiny, None))
+    starts = np.unique(np.linspace(0, m, min(m, CELLS), endpoint=False).astype(int))
+    widths = np.diff(np.append(starts, m))
+    # Column b averages the unit gradients of block b: a kernel kept as features needs no more than products.
+    mean = np.zeros((m, len(starts)))
+    mean[np.argsort(labels, kind="stable"), np.repeat(np.arange(len(starts)), widths)] = 1 / np.repeat(widths, widths)
+    mean /= norms[:, None]
+    blocks = mean.T @ (kernel @ mean)
     middle = starts + (widths - 1) / 2
     heat = {
         "type": "heatmap",
@@ -139,10 +145,10 @@ def _line(name: str, values: np.ndarray, style: dict, chosen: bool) -> dict:
     return {
         "type": "scatter",
         "mode": "lines",
-        "name": name,
+        "name": literal.plotly(name),
         "x": places + 1,
         "y": np.maximum(values[places], np.finfo(float).tiny),
         "line": style | {"width": 3 if chosen else 1.5},
         "opacity": 1 if chosen else 0.65,
-        "hovertemplate": f"{name}: λ<sub>%{{x}}</sub> = %{{y:.3g}}<extra></extra>",
+        "hovertemplate": f"{literal.plotly(name)}: λ<sub>%{{x}}</sub> = %{{y:.3g}}<extra></extra>",
     }

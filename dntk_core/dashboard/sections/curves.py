@@ -16,6 +16,8 @@ from dntk_core.progress import Progress, Report, ignore
 
 VIEWS = {"size": "Size", "rank": "Rank", "ridge": "Ridge", "methods": "All methods"}
 SEEDS, SIZES, RANKS = range(3), 24, 80
+# A readout on s gradients solves an s × s system per class.
+LARGEST = 4000
 SCORES = r"""
 **Accuracy** is against labels, **fidelity** the share of test inputs where kernel and network choose alike, **MSE** is
 over logits. **Condition number** and **smallest eigenvalue** are those of the matrix solved, $\lambda$ included,
@@ -108,7 +110,7 @@ def full_ridge_curve(key: str) -> Curve:
 
 def sizes_of(method: str, m: int) -> list[int]:
     """Where a method is scored: one without a nested order is distilled anew for each size, so at few."""
-    return spread(m, SIZES) if METHODS[method].nested else method_sizes(m)
+    return spread(min(m, LARGEST), SIZES) if METHODS[method].nested else method_sizes(m)
 
 
 def every_panel(here: Page) -> tuple[Panel, ...]:

@@ -1,0 +1,74 @@
+"""What the server's owner allows: who may reach it, and which folders its pages may open."""
+
+import argparse
+import logging
+import sys
+from dataclasses import dataclass
+from ipaddress import ip_address
+from pathlib import Path
+
+import streamlit as st
+
+log = logging.getLogger(__name__)
+
+WARNING = (
+    "DNTK has no login: whoever reaches %s can start computations and delete runs. "
+    "Put an ssh tunnel or a reverse proxy with a login in front of it."
+)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Arguments after the script's name: streamlit run app.py -- --remote --root /data"""
+
+    remote: bool = False
+    roots: tuple[Path, ...] = ()
+
+
+@st.cache_resource(show_spinner=False)
+def settings() -> Settings:
+    """Read the arguments once; they hold until the server ends."""
+    arguments = parse(sys.argv[1:])
+    if arguments.remote:
+        log.warning(WARNING, st.get_option("server.address") or "any address of this machine")
+    return arguments
+
+
+def parse(words: list[str]) -> Settings:
+    """Read the arguments; a root that is no folder is left out, with a warning."""
+    parser = argparse.ArgumentParser(allow_abbrev=False, add_help=False, exit_on_error=False)
+    parser.add_argument("--remote", action="store_true")
+    parser.add_argument("--root", type=Path, action="append", default=[])
+    found, _ = parser.parse_known_args(words)
+    for root in found.root:
+        if not root.is_dir():
+            log.warning("--root %s is no folder; nothing below it can be opened", root)
+    return Settings(found.remote, tuple(root.resolve() for root in found.root if root.is_dir()))
+
+
+def refusal(address: str | None, xsrf: bool, remote: bool) -> str:
+    """Why no page is shown; empty if all is well."""
+    if not xsrf:
+        return "Pages are shown only with XSRF protection; start the server without server.enableXsrfProtection=false."
+    if not _loopback(address) and not remote:
+        return (
+            "This server can be reached from other machines, and DNTK has no login. "
+            "Start it with --server.address localhost, or, if that is meant, with: streamlit run app.py -- --remote"
+        )
+    return ""
+
+
+def guard() -> None:
+    """Show one sentence and nothing else unless the server runs as its owner must have meant it."""
+    why = refusal(st.get_option("server.address"), st.get_option("server.enableXsrfProtection"), settings().remote)
+    if why:
+        st.error(why)
+        st.stop()
+
+
+def _loopback(address: str | None) -> bool:
+    """Whether only this machine reaches the address; unset means every interface."""
+    try:
+        return address == "localhost" or ip_address(address or "").is_loopback
+    except ValueError:
+        return False

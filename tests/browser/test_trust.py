@@ -1,0 +1,171 @@
+"""What comes from outside is shown as text, runs nothing, asks for nothing, and opens nothing but the owner's files."""
+
+import socket
+import urllib.error
+import urllib.request
+from urllib.parse import quote
+
+import numpy as np
+import pytest
+
+from dntk_core import RunSpec, load_or_build
+from dntk_core.dashboard.figures import spectra
+from dntk_core.dashboard.literal import JOINER
+from dntk_core.dashboard.panel import Panel
+from dntk_core.dashboard.report import report
+from dntk_core.index import Index
+from dntk_core.live import Live
+from dntk_core.spec import DataSpec, InputSpec, ModelSpec, ProjectionSpec
+from dntk_core.store import Store
+from tests import hostile
+from tests.browser import launch
+from tests.browser.tab import Tab
+
+LINKED = "![](//127.0.0.1:9/)"
+EVERY = " ".join(hostile.NAMES)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """A root with data whose classes have hostile names, and the same data beside it."""
+    folder = tmp_path_factory.mktemp("place")
+    (folder / "root").mkdir()
+    C, rng = len(hostile.NAMES), np.random.default_rng(0)
+    arrays = {"class_names": np.array(hostile.NAMES)}
+    for part, n in (("train", 4 * C), ("test", 2 * C)):
+        arrays |= {f"{part}_images": rng.integers(0, 255, (n, 1, 8, 8), np.uint8), f"{part}_labels": np.arange(n) % C}
+    for path in (folder / "root" / "<b>data<b>.npz", folder / "outside.npz"):
+        np.savez(path, **arrays)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def run(place):
+    """A tiny run on these data; another was begun with names as bad and with files elsewhere."""
+    store = Store(place / "cache")
+    sizes = {"inputs": InputSpec(20, 20), "projection": ProjectionSpec(k=64)}
+    found = RunSpec(DataSpec("npz", str(place / "root" / "<b>data<b>.npz")), ModelSpec(epochs=0), **sizes)
+    begun = RunSpec(DataSpec("npz", str(place / "outside.npz")), ModelSpec(EVERY, epochs=0), **sizes)
+    Index(store).begin(begun)
+    return load_or_build(found, store=store)
+
+
+@pytest.fixture(scope="module")
+def server(place, run):
+    settings = {"DNTK_CACHE_DIR": str(place / "cache"), "OMP_NUM_THREADS": "1"}
+    with launch.serve("app.py", place / "log", "--", "--root", str(place / "root"), **settings) as address:
+        yield address
+
+
+def literally(text: str) -> str:
+    return text.replace(JOINER, "")
+
+
+def assert_harmless(tab: Tab) -> None:
+    """Nothing ran, nothing was made of the names, nothing was asked of anybody else."""
+    assert tab.page.evaluate("window.pwned") is None
+    shown = tab.page.locator("[data-testid=stMain], [data-testid=stToast]")
+    assert shown.locator("b, a[href]:not([href^='#'])").count() == 0 and tab.page.locator("img").count() == 0
+    assert not [url for url in tab.asked if not url.startswith((tab.address, "data:", "blob:"))]
+
+
+def test_class_names_are_text_in_figures_and_sentences(tab, run):
+    one = tab(f"Containment?run={run.key}&kernel=4")
+    one.plots(1)
+    assert f"the clusters of the {hostile.NAMES[4]} kernel hold" in literally(one.text())
+    assert_harmless(one)
+    one.follow("Spectra").plots(3)
+    assert set(hostile.NAMES) <= set(one.page.locator(".dntk-plot .ytick text").all_text_contents())
+    figure = one.page.locator(".dntk-plot").first
+    for c in range(len(hostile.NAMES)):
+        figure.evaluate("(gd, c) => Plotly.Fx.hover(gd, [{curveNumber: c, pointNumber: 0}])", c)
+        said = literally(figure.locator(".hovertext").text_content())
+        assert said.startswith(("mean: λ", *(f"{name}: λ" for name in hostile.NAMES))), said
+    assert_harmless(one)
+
+
+def test_a_report_is_as_harmless(chromium, run, tmp_path):
+    values = dict(zip(run.class_names, (each.values for each in Live(run.problem).spectra()), strict=True))
+    figure = spectra.summary(values, 0.05, 1.0, run.class_names[0])
+    path = tmp_path / "report.html"
+    path.write_text(report(EVERY, EVERY, [(EVERY, [Panel("key", figure, EVERY, EVERY, EVERY)])]))
+    page, asked = chromium.new_page(), []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(path.as_uri())
+    page.wait_for_selector(".ytick text")
+    assert set(hostile.NAMES) <= set(page.locator(".ytick text").all_text_contents())
+    assert page.evaluate("window.pwned") is None and page.locator("img, h1 b, h1 a, p b, p a").count() == 0
+    assert page.locator("h1").text_content() == EVERY and len(asked) == 1
+    page.close()
+
+
+def test_a_link_cannot_write_into_the_page(tab, run):
+    one = tab(f"Spectra?run={run.key}&H={quote(LINKED)}&rule={quote('[x](//a)')}")
+    one.page.get_by_text("The link asks for rule").wait_for()
+    said = literally(" ".join(one.page.get_by_test_id("stToast").all_inner_texts()))
+    assert LINKED in said and "[x](//a)" in said
+    assert_harmless(one)
+    two = tab(f"Spectra?run={quote(LINKED)}")
+    assert f"Run {LINKED} is not in this cache" in literally(two.text())
+    assert_harmless(two)
+
+
+def test_the_form_offers_the_owners_files_and_opens_no_others(tab, run):
+    one = tab(f"?run={run.key}")
+    assert EVERY in literally(one.text())
+    one.page.get_by_role("button", name="Resume").click()
+    one.page.get_by_text("does not lie below the folders").wait_for()
+    assert "python -m dntk_core build" in literally(one.text()) and "Traceback" not in one.text()
+    one.page.get_by_text("Compute another run").click()
+    files = one.page.get_by_test_id("stSelectbox").filter(has_text="Data path")
+    assert files.get_by_role("combobox").input_value() == "<b>data<b>.npz"
+    for name, says in (("../outside.npz", "without .."), ("/etc/passwd", "no leading /"), ("gone.npz", "there is no")):
+        files.get_by_role("combobox").fill(name)
+        one.page.keyboard.press("Enter")
+        one.page.get_by_role("button", name="Compute", exact=True).click()
+        one.page.get_by_text(says).wait_for()
+    assert_harmless(one)
+
+
+def test_an_upload_is_refused_and_leaves_nothing(server, place):
+    before = sorted(place.rglob("*"))
+    for method, path in (("PUT", "_stcore/upload_file/x/y"), ("POST", "_stcore/agent/interact")):
+        request = urllib.request.Request(f"{server}/{path}", b"x" * 1000, method=method)
+        with pytest.raises(urllib.error.HTTPError) as caught:
+            urllib.request.urlopen(request)
+        assert 400 <= caught.value.code < 500
+    assert sorted(place.rglob("*")) == before
+
+
+def handshake(server: str, **headers: str) -> str:
+    """The first line that the server answers to a browser that wants to speak with it."""
+    host, port = server.removeprefix("http://").split(":")
+    fixed = {"Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": "13"}
+    fixed |= {"Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA==", "Host": f"{host}:{port}"}
+    lines = [f"{name}: {value}" for name, value in (fixed | headers).items()]
+    with socket.create_connection((host, int(port)), timeout=10) as connection:
+        connection.sendall("\r\n".join(["GET /_stcore/stream HTTP/1.1", *lines, "", ""]).encode())
+        return connection.recv(200).decode(errors="replace").splitlines()[0]
+
+
+def test_another_sites_page_cannot_speak_to_the_server(server):
+    assert " 101 " in handshake(server)
+    assert " 101 " not in handshake(server, Host="example.org")
+    assert " 101 " not in handshake(server, Origin="http://example.org")
+
+
+@pytest.mark.parametrize("flag", [False, True])
+def test_other_machines_are_served_only_with_the_flag(chromium, place, run, flag):
+    log = place / f"remote-{flag}.log"
+    words = ["--server.address", "0.0.0.0", *(["--", "--remote"] if flag else [])]
+    with launch.serve("app.py", log, *words, DNTK_CACHE_DIR=str(place / "cache"), OMP_NUM_THREADS="1") as address:
+        page = chromium.new_page()
+        page.goto(f"{address}/?run={run.key}")
+        if flag:
+            page.get_by_text("Runs in the cache").wait_for()
+        else:
+            page.get_by_text("can be reached from other machines").wait_for()
+            assert page.get_by_test_id("stMain").get_by_role("button").count() == 0
+            assert run.key not in page.content().replace(page.url, "")
+        page.close()
+    assert ("DNTK has no login" in log.read_text()) == flag

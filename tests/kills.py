@@ -1,0 +1,159 @@
+"""A run through every stage, killed with SIGKILL again and again until it is finished."""
+
+import os
+import shutil
+import signal
+import sys
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from itertools import cycle
+from multiprocessing import get_context
+from pathlib import Path
+from unittest.mock import patch
+
+import numpy as np
+
+from dntk_core import RunSpec, load_or_build
+from dntk_core.compute import Compute
+from dntk_core.data import load_data
+from dntk_core.pinning import pin
+from dntk_core.pipeline import Run, open_run
+from dntk_core.spec import DataSpec, DistillSpec, InputSpec, ModelSpec, ProjectionSpec
+from dntk_core.store import Store
+
+# Processes start from one that has loaded PyTorch already.
+server = get_context("forkserver")
+server.set_forkserver_preload(["dntk_core.stages", "dntk_core.wmdd.comparison", "dntk_core.wmdd.stages"])
+
+
+@dataclass
+class Outcome:
+    """What was tried and found: kills by the stage they struck, runs finished, faults in words."""
+
+    kills: Counter = field(default_factory=Counter)
+    finished: int = 0
+    faults: list[str] = field(default_factory=list)
+
+
+def short_run(folder: Path) -> RunSpec:
+    """A run with every stage there is, each of them short, on some of the digits."""
+    digits = load_data(DataSpec())
+    arrays = {"train_images": digits.train_images[:200], "train_labels": digits.train_labels[:200]}
+    arrays |= {"test_images": digits.test_images[:120], "test_labels": digits.test_labels[:120]}
+    np.savez(folder / "digits.npz", **arrays)
+    return pin(
+        RunSpec(
+            DataSpec("npz", str(folder / "digits.npz")),
+            ModelSpec(epochs=6),
+            DistillSpec("wmdd", per_class=3, iterations=20, base="distilled"),
+            InputSpec(kernel=100, test=110),
+            ProjectionSpec(k=256),
+        )
+    )
+
+
+def build(spec: RunSpec, cache: Path) -> Run:
+    """Compute the run on one thread."""
+    import torch
+
+    torch.set_num_threads(1)
+    return load_or_build(spec, compute=Compute("cpu"), store=Store(cache))
+
+
+def started(work, *arguments):
+    """Start a process; whatever posed as the main module of this one is not run again in it."""
+    process = server.Process(target=work, args=arguments)
+    with patch.dict(sys.modules, {"__main__": sys.modules[__name__]}):
+        process.start()
+    return process
+
+
+def build_together(spec: RunSpec, cache: Path, processes: int) -> dict[str, set[int]]:
+    """Ask for one run in several processes at once; which of them reported each stage."""
+    logs = [cache.with_name(f"log-{i}") for i in range(processes)]
+    workers = [started(build_and_tell, spec, cache, log) for log in logs]
+    for worker in workers:
+        worker.join()
+    assert [worker.exitcode for worker in workers] == [0] * processes
+    told = {i: set(log.read_text().splitlines()) if log.exists() else set() for i, log in enumerate(logs)}
+    return {stage: {i for i in told if stage in told[i]} for stage in set().union(*told.values())}
+
+
+def build_and_tell(spec: RunSpec, cache: Path, log: Path) -> None:
+    def report(event) -> None:
+        with open(log, "a") as file:
+            file.write(f"{event.stage}\n")
+
+    load_or_build(spec, report, Compute("cpu"), Store(cache))
+
+
+def kill_again_and_again(folder: Path, rounds: int, seed: int) -> Outcome:
+    """Kill a run `rounds` times, each time at a random moment after a stage, all in turn, has begun; then finish it."""
+    rng, outcome, spec = np.random.default_rng(seed), Outcome(), short_run(folder)
+    expected, cache = contents(build(spec, folder / "undisturbed")), folder / "killed"
+    turns = cycle(spec.stages)
+    while sum(outcome.kills.values()) < rounds:
+        stage = next(turns)
+        before = finished_files(cache)
+        struck = kill_once(spec, cache, stage, rng.exponential(0.1))
+        outcome.faults += [f"computed again: {path}" for path in changed(before)]
+        if struck:
+            outcome.kills[struck] += 1
+        else:
+            finish(spec, cache, expected, outcome)
+    finish(spec, cache, expected, outcome)
+    return outcome
+
+
+def kill_once(spec: RunSpec, cache: Path, stage: str, delay: float) -> str:
+    """Start a process and kill it some time after a stage has begun: the stage it was at, or none if it was done."""
+
+    def published(name: str) -> bool:
+        return (cache / "artifacts" / f"{name}-{spec.stage_key(name)}").is_dir()
+
+    lock = cache / "locks" / f"{stage}-{spec.stage_key(stage)}.lock"
+    lock.unlink(missing_ok=True)
+    process = started(build, spec, cache)
+    while process.is_alive() and not lock.exists() and not published(stage):
+        time.sleep(0.001)
+    process.join(delay)
+    if not process.is_alive():
+        process.join()
+        assert process.exitcode == 0, "the process ended by itself"
+        return ""
+    os.kill(process.pid, signal.SIGKILL)
+    process.join()
+    return next((name for name in spec.stages if not published(name)), "after the last")
+
+
+def finish(spec: RunSpec, cache: Path, expected: dict[str, bytes], outcome: Outcome) -> None:
+    """Let the run finish, compare it with the undisturbed one, look for leftovers, and begin anew."""
+    build(spec, cache)
+    # Opened anew, every checksum is verified.
+    found = contents(open_run(spec.key, Store(cache)))
+    outcome.faults += [f"differs: {name}" for name in expected if found.get(name) != expected[name]]
+    left = [path for kind in ("scratch", "partial", "damaged") for path in (cache / kind).glob("*")]
+    outcome.faults += [f"left over: {path}" for path in left]
+    outcome.finished += 1
+    shutil.rmtree(cache)
+
+
+def contents(run: Run) -> dict[str, bytes]:
+    """Every file of a run, byte for byte, but for dates and seconds."""
+    return {
+        f"{stage}/{name}": (artifact.folder / name).read_bytes()
+        for stage, artifact in run.artifacts.items()
+        for name in artifact.meta["files"]
+    }
+
+
+def finished_files(cache: Path) -> dict[Path, int]:
+    """Descriptions of all artifacts and shards that are complete, and when they were written."""
+    found = [*cache.glob("artifacts/*/meta.json"), *cache.glob("partial/*/*.json")]
+    return {path: path.stat().st_mtime_ns for path in found}
+
+
+def changed(before: dict[Path, int]) -> list[Path]:
+    """What was complete and has been made again."""
+    return [path for path, then in before.items() if path.exists() and path.stat().st_mtime_ns != then]
