@@ -26,7 +26,7 @@ SLIDERS = {
     "Curves": "Ridge",
     "Grid_search": "Ridge",
     "Error_budget": "Ridge",
-    "Compare": "Truncation",
+    "Compare": "Clusters",
 }
 LIMIT, AIM = 1.3, 0.5
 PLOT = ".js-plotly-plot"
@@ -38,8 +38,9 @@ WATCH = """plot => {
   }).observe(document.body, { subtree: true, childList: true, attributes: true, characterData: true });
   document.addEventListener("keydown", () => { window.pressed = performance.now(); window.changed = 0; }, true);
 }"""
-QUIET = "() => window.changed > window.pressed && performance.now() - window.changed > 700"
-IDLE = "() => document.querySelector('.stApp')?.dataset.testScriptState === 'notRunning'"
+IDLE = "document.querySelector('.stApp')?.dataset.testScriptState === 'notRunning'"
+# A figure may twitch before its new data comes: done is when the script has ended and all has stood still since.
+QUIET = f"{IDLE} && window.changed > window.pressed && performance.now() - window.changed > 700"
 
 
 class Page:
@@ -62,7 +63,7 @@ class Page:
         self.tab.bring_to_front()
         self.handle.focus()
         self.tab.keyboard.press(key)
-        self.tab.wait_for_function(QUIET)
+        self.tab.wait_for_function(QUIET, polling=50)
         return self.tab.evaluate("window.changed - window.pressed")
 
     def figures(self) -> list[dict]:

@@ -1,6 +1,6 @@
 """Projected per-sample per-logit gradients: the limit, the yardstick, this engine, and its peers, in one run.
 
-    python -m benchmarks.engine [--network resnet18 mobilenet_v2 vit mlp] [--k 2048] [--rounds 5]
+    python -m benchmarks.engine [--network resnet18 mobilenet_v2 vit mlp] [--k 2048] [--rounds 5] [--no-peers]
 
     yardstick   C plain batched autograd.grad calls with respect to all parameters, no per-sample gradients
     limit       the gradients with respect to activations alone, no weight gradients at all
@@ -184,7 +184,7 @@ def error_over_seeds(module: nn.Module, x: Tensor, spec: ProjectionSpec, exact: 
     return float(np.mean(errors))
 
 
-def table(name: str, k: int, options, projections: tuple[str, ...] = PROJECTIONS) -> None:
+def table(name: str, k: int, options, projections: tuple[str, ...]) -> None:
     """Measure one network and print its table."""
     module, x = subject(name)
     found = ways(module, x, k, projections)
@@ -245,6 +245,7 @@ def main() -> None:
     options.add_argument("--rounds", type=int, default=5)
     options.add_argument("--seeds", type=int, default=5)
     options.add_argument("--cap", type=float, default=20.0, help="seconds after which a way is not repeated")
+    options.add_argument("--projections", nargs="+", default=PROJECTIONS, choices=PROJECTIONS)
     options.add_argument("--no-peers", action="store_true")
     options.add_argument("--memory-of", help=argparse.SUPPRESS)
     arguments = options.parse_args()
@@ -254,7 +255,7 @@ def main() -> None:
         if arguments.memory_of:
             print_peak(name, arguments.k, arguments.memory_of)
         else:
-            table(name, arguments.k, arguments)
+            table(name, arguments.k, arguments, tuple(arguments.projections))
     if not arguments.memory_of and "resnet18" in arguments.network and arguments.k == 2048:
         arguments.no_peers = True
         table("resnet18", 8192, arguments, ("structured",))

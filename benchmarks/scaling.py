@@ -21,7 +21,8 @@ import torch
 import torchvision
 
 from benchmarks.engine import limit
-from dntk_core.gradients import bytes_per_input, project_batch, projector
+from dntk_core.gradients import project_batch, projector
+from dntk_core.memory import peak_bytes
 from dntk_core.network import prepare
 from dntk_core.pipeline import open_run
 from dntk_core.spec import InputSpec, ModelSpec, ProjectionSpec, RunSpec
@@ -41,8 +42,12 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--repeats", type=int, default=3)
     options.add_argument("--logits", type=int, default=10)
+    options.add_argument("--peak-of", type=int, help=argparse.SUPPRESS)
     arguments = options.parse_args()
     torch.set_num_threads(1)
+    if arguments.peak_of:
+        print_peak(arguments.peak_of)
+        return
     here(arguments.repeats)
     there(arguments.logits)
 
@@ -81,33 +86,39 @@ def there(logits: int) -> None:
     module, x = torchvision.models.resnet50(num_classes=logits).eval(), torch.randn(2, 3, 224, 224)
     network = prepare(module, x)
     through = projector(network, ProjectionSpec(), x.device)
-    beyond = np.median(
-        [timed(lambda: project_batch(network, through, x)) / timed(signals(module, x)) for _ in range(3)]
-    )
+    ratios = [timed(lambda: project_batch(network, through, x)) / timed(signals(module, x)) for _ in range(3)]
+    beyond = np.median(ratios)
     forward = forward_flops(network, x[:1])
     per_input = forward * (1 + logits * beyond)
     written = IMAGES * logits * through.k * 4
-    batch = int(0.8 * HARDWARE["memory"] // (logits * bytes_per_input(network, through)))
+    each = logits * (peak(6) - peak(2)) / 4
+    batch = int(0.8 * HARDWARE["memory"] // each)
     print(f"\nImageNet ({IMAGES:,} images), ResNet-50 at 224 px, {logits} logits, k = {through.k}")
     print(f"forward {forward / 1e9:.1f} GFLOP; the engine takes {beyond:.2f} × the signal back-propagation (measured)")
-    print(
-        f"per GPU {HARDWARE['flops'] * HARDWARE['share'] / 1e12:.0f} TFLOP/s; "
-        f"storage {HARDWARE['storage'] / 1e9:.0f} GB/s"
-    )
-    print(
-        "| GPUs | compute, min | storage, min | total, min | batch, memory per GPU "
-        "| read, GB | written, GB | between GPUs |"
-    )
+    print(f"memory per input at most {each / 1e6:.0f} MB: measured for one logit, times all, as GPUs take them at once")
+    speed, storage = HARDWARE["flops"] * HARDWARE["share"], HARDWARE["storage"]
+    print(f"per GPU {speed / 1e12:.0f} TFLOP/s, {HARDWARE['memory'] / 1e9:.0f} GB; storage {storage / 1e9:.0f} GB/s")
+    print("| GPUs | compute, min | storage, min | total, min | batch | read, GB | written, GB | between GPUs, GB |")
     print("|---" * 8 + "|")
+    read = IMAGES * IMAGE_BYTES
     for gpus in (8, 64, 512):
-        compute = IMAGES / gpus * per_input / (HARDWARE["flops"] * HARDWARE["share"]) / 60
-        storage = (IMAGES * IMAGE_BYTES + written) / HARDWARE["storage"] / 60
-        # Decoding, computing and writing overlap; the slowest sets the pace.
-        print(
-            f"| {gpus} | {compute:.1f} | {storage:.1f} | {max(compute, storage):.1f} | "
-            f"{batch}, {0.8 * HARDWARE['memory'] / 1e9:.0f} GB | {IMAGES * IMAGE_BYTES / 1e9:.0f} "
-            f"| {written / 1e9:.0f} | 0 |"
-        )
+        computing, moving = IMAGES / gpus * per_input / speed / 60, (read + written) / storage / 60
+        # Reading, computing and writing overlap: the slowest sets the pace.
+        times = f"{computing:.1f} | {moving:.1f} | {max(computing, moving):.1f}"
+        print(f"| {gpus} | {times} | {batch} | {read / 1e9:.0f} | {written / 1e9:.0f} | 0 |")
+
+
+def peak(inputs: int) -> int:
+    """Peak memory, in bytes, of a process of its own that projects the gradients of so many inputs at once."""
+    command = [sys.executable, "-m", "benchmarks.scaling", "--peak-of", str(inputs)]
+    return int(subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=True).stdout)
+
+
+def print_peak(inputs: int) -> None:
+    x = torch.randn(inputs, 3, 224, 224)
+    network = prepare(torchvision.models.resnet50(num_classes=10).eval(), x[:2])
+    project_batch(network, projector(network, ProjectionSpec(), x.device), x)
+    print(peak_bytes())
 
 
 def signals(module, x):
