@@ -10,7 +10,7 @@ from torch import nn
 from dntk_core.compute import Compute
 from dntk_core.data import Dataset
 from dntk_core.errors import DNTKError
-from dntk_core.gradients import projected_dimension, resolve_device
+from dntk_core.gradients import KEPT, projected_dimension, resolve_device
 from dntk_core.kernels import LARGEST_DENSE
 from dntk_core.memory import available_bytes
 from dntk_core.spec import RunSpec
@@ -20,8 +20,6 @@ from dntk_core.terminal import size
 LIVE = 2
 # Shards of features lie beside the artifact made of them until it is finished.
 COPIES = 2
-# Activations of an input: kept by forward and backward passes, with what projections make of them.
-KEPT = 12
 
 
 @dataclass(frozen=True)

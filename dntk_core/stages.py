@@ -15,7 +15,7 @@ from dntk_core.compute import Compute
 from dntk_core.data import Dataset, check_distillable, choose_inputs, load_data
 from dntk_core.estimate import check_size
 from dntk_core.files import Stacked
-from dntk_core.gradients import exact_kernels, projector, resolve_device, stream
+from dntk_core.gradients import batch_size, exact_kernels, projector, resolve_device, stream
 from dntk_core.images import as_images, stored
 from dntk_core.johnson_lindenstrauss import expected_error, relative_error
 from dntk_core.kernels import kernels_by_size, kernels_from_features
@@ -99,7 +99,7 @@ def build_features_stage(
         "fast_parameters": network.P - sum(network.sizes[name] for name in network.rest),
         "general_path": list(network.rest),
         "forward_flops": forward_flops(network, probe[:1]),
-        "projection_error": measure_error(network, through, probe),
+        "projection_error": measure_error(network, through, probe, compute),
         "gradient_seconds": train.seconds + test.seconds,
     }
     return contents, note
@@ -199,12 +199,10 @@ def load_network(spec: RunSpec, data: Dataset, model: Artifact, compute: Compute
     return network.to(resolve_device(compute.device)).eval()
 
 
-def measure_error(network: Network, through, x: torch.Tensor) -> dict:
+def measure_error(network: Network, through, x: torch.Tensor, compute: Compute) -> dict:
     """Compare the projected with the exact class kernels of a few inputs, and with the error to expect."""
-    exact = exact_kernels(network, x).numpy()
-    features = np.concatenate(
-        [f.numpy() for f, _ in stream(network, through, x, Compute(device=x.device.type))], axis=1
-    )
+    exact = exact_kernels(network, x, batch_size(network, through, compute)).numpy()
+    features = np.concatenate([f.numpy() for f, _ in stream(network, through, x, compute)], axis=1)
     projected = kernels_from_features(features, features).train
     return {
         "inputs": len(x),

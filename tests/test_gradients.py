@@ -62,7 +62,9 @@ def test_features_equal_finite_differences(kind):
 def test_identity_kernel_is_the_gram_matrix_of_jacobians(kind):
     module, x, _ = make(kind)
     J = jacobian(module, x).double()
-    torch.testing.assert_close(exact_kernels(prepare(module, x), x), J @ J.mT, rtol=1e-4, atol=1e-4)
+    network = prepare(module, x)
+    torch.testing.assert_close(exact_kernels(network, x), J @ J.mT, rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(exact_kernels(network, x, batch=2), J @ J.mT, rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("kind", KINDS)
