@@ -22,7 +22,7 @@ from playwright.async_api import Browser, Page, async_playwright
 from dntk_core import RunSpec, load_or_build
 from dntk_core.dashboard.pictures import launch_options
 from dntk_core.store import Store
-from tests.browser.launch import serve
+from tests.browser.launch import own_tracebacks, serve
 
 PAGES = ("Spectra", "Containment", "Gap_coverage", "Gradient_distillation")
 LARGEST_H = 20
@@ -131,7 +131,7 @@ def main() -> int:
         log = Path(folder) / "server.log"
         with serve("app.py", log, DNTK_CACHE_DIR=folder, OMP_NUM_THREADS="1") as address:
             people, memory = asyncio.run(measure(address, arguments.sessions, arguments.seconds))
-        failed = [line for line in log.read_text().splitlines() if "Traceback" in line or "Error" in line]
+        failed = own_tracebacks(log.read_text())
     times = np.concatenate([person.times for person in people])
     errors = [error for person in people for error in person.errors] + failed
     growth = memory[2] / memory[1]

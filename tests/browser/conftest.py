@@ -44,9 +44,11 @@ def context(chromium):
 
 
 @pytest.fixture
-def tab(server, context):
-    """Open a tab in a fresh session; no tab may have met an error by the end of the test."""
+def tab(server, context, store_folder):
+    """Open a tab in a fresh session; neither tabs nor server may have met an error by the end of the test."""
     tabs = []
+    log = store_folder / "server.log"
+    before = log.stat().st_size
 
     def open_tab(path: str = "") -> Tab:
         tabs.append(Tab(context.new_page(), server))
@@ -54,6 +56,7 @@ def tab(server, context):
 
     yield open_tab
     errors = [error for each in tabs for error in each.errors]
+    errors += launch.own_tracebacks(log.read_bytes()[before:].decode())
     for each in tabs:
         each.close()
     assert not errors, errors

@@ -1,6 +1,7 @@
 """Start a Streamlit server and end it; `chromium` does the same for a browser."""
 
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -13,9 +14,10 @@ from pathlib import Path
 
 from dntk_core.dashboard.pictures import chromium
 
-__all__ = ["chromium", "serve"]
+__all__ = ["chromium", "own_tracebacks", "serve"]
 
 ROOT = Path(__file__).parents[2]
+OURS = re.compile(rf"{re.escape(str(ROOT))}/(app\.py|pages/|dntk_core/)")
 
 
 @contextmanager
@@ -34,6 +36,11 @@ def serve(script: str, log: Path, *arguments: str, **environment: str) -> Iterat
     finally:
         process.terminate()
         process.wait(10)
+
+
+def own_tracebacks(log: str) -> list[str]:
+    """Tracebacks in a server's log that go through our code; Streamlit has its own when a tab closes early."""
+    return [text for text in log.split("Traceback (most recent call last)")[1:] if OURS.search(text)]
 
 
 def _wait_until_healthy(address: str, process: subprocess.Popen) -> None:
