@@ -1,18 +1,21 @@
-"""Archives that others made: bounded in number, size and compression; no pickle."""
+"""Archives that others made: bounded in number, size and compression; no pickle, nothing written elsewhere."""
 
+import shutil
+import stat
 import struct
 import zipfile
 import zlib
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import numpy as np
 
 from dntk_core.errors import DNTKError
 from dntk_core.files import NO_ARRAY
+from dntk_core.text import is_line
 
 # What zipfile raises for a file that only ends like an archive.
 NO_ZIP = (zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, NotImplementedError, RuntimeError, struct.error)
-MOST_ARRAYS = 100
+MOST_ARRAYS, MOST_FILES, LONGEST_PATH = 100, 100_000, 255
 LARGEST = 64 * 2**30
 # Beyond this size, an archive that grows by more than this factor is an attack; images shrink by far less.
 UNSUSPECTED, RATIO = 64 * 2**20, 200
@@ -25,7 +28,7 @@ def read_npz(path: Path) -> dict[str, np.ndarray]:
             members = archive.infolist()
             if len(members) > MOST_ARRAYS:
                 raise DNTKError(f"{path} holds {len(members):,} arrays, at most {MOST_ARRAYS} are read")
-            _check_sizes(path, members)
+            _check_sizes(path, members, LARGEST)
             return {member.filename.removesuffix(".npy"): _read(archive, member) for member in members}
     except DNTKError:
         raise
@@ -33,21 +36,53 @@ def read_npz(path: Path) -> dict[str, np.ndarray]:
         raise DNTKError(f"{path} cannot be read as .npz: {error}") from None
 
 
-def check_zip(path: Path) -> None:
-    """Refuse a zip file that would unpack to far more than its size; other files are let pass."""
+def check_zip(path: Path, largest: int = LARGEST) -> None:
+    """Refuse a zip file that would unpack to far more than its size, or than `largest`; other files are let pass."""
     if zipfile.is_zipfile(path):
         try:
             with zipfile.ZipFile(path) as archive:
-                _check_sizes(path, archive.infolist())
+                _check_sizes(path, archive.infolist(), largest)
         except NO_ZIP as error:
             raise DNTKError(f"{path} is a damaged zip file: {error}") from None
 
 
-def _check_sizes(path: Path, members: list[zipfile.ZipInfo]) -> None:
+def unpack(path: Path, target: Path, suffixes: set[str], largest: int) -> None:
+    """Unpack the files with these endings; an archive that holds links, or would write elsewhere, is refused whole."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = archive.infolist()
+            if len(members) > MOST_FILES:
+                raise DNTKError(f"{path} holds {len(members):,} files, at most {MOST_FILES:,} are unpacked")
+            _check_sizes(path, members, largest)
+            places = {_place(path, member): member for member in members if not member.filename.endswith("/")}
+            for place, member in places.items():
+                if place.suffix.lower() in suffixes:
+                    (target / place).parent.mkdir(parents=True, exist_ok=True)
+                    with archive.open(member) as source, open(target / place, "xb") as sink:
+                        shutil.copyfileobj(source, sink)
+    except (FileExistsError, NotADirectoryError, IsADirectoryError):
+        raise DNTKError(f"{path} holds two files of the same name") from None
+    except (*NO_ZIP, EOFError) as error:
+        raise DNTKError(f"{path} cannot be unpacked: {error}") from None
+
+
+def _place(path: Path, member: zipfile.ZipInfo) -> PurePosixPath:
+    """Where a member belongs below the folder it is unpacked to."""
+    place, kind = PurePosixPath(member.filename), stat.S_IFMT(member.external_attr >> 16)
+    if place.is_absolute() or ".." in place.parts or "\\" in member.filename:
+        raise DNTKError(f"a file in {path} would lie outside its folder")
+    if not place.parts or not is_line(member.filename, LONGEST_PATH) or len(member.filename.encode()) > LONGEST_PATH:
+        raise DNTKError(f"a file in {path} has a name that is not one line of at most {LONGEST_PATH} letters")
+    if kind not in (0, stat.S_IFREG):
+        raise DNTKError(f"{path} holds links or devices; only files are unpacked")
+    return place
+
+
+def _check_sizes(path: Path, members: list[zipfile.ZipInfo], largest: int) -> None:
     """Judge by what the archive declares: no more than that is unpacked."""
     total = sum(member.file_size for member in members)
-    if total > LARGEST:
-        raise DNTKError(f"{path} would unpack to {total / 2**30:,.0f} GiB; at most {LARGEST / 2**30:.0f} are read")
+    if total > largest:
+        raise DNTKError(f"{path} would unpack to {total / 2**30:,.1f} GiB; at most {largest / 2**30:,.1f} are taken")
     if total > UNSUSPECTED and total > RATIO * path.stat().st_size:
         raise DNTKError(f"{path} would unpack to more than {RATIO} times its size; save it with numpy.savez")
 

@@ -135,6 +135,20 @@ def find_images(folder: Path) -> tuple[tuple[Path, ...], tuple[str, ...]]:
     return images, tuple(str(path) for path in files if path.suffix.lower() not in SUFFIXES)
 
 
+def check_header(path: Path) -> None:
+    """Refuse an image file that claims more pixels than are ever decoded; what is no image is let pass."""
+    try:
+        with Image.open(path, formats=FORMATS) as image:
+            pixels = image.width * image.height
+    except Image.DecompressionBombError:
+        pixels = LARGEST_IMAGE + 1
+    # A decoder may raise anything at a file that was made to break it.
+    except Exception:
+        return
+    if pixels > LARGEST_IMAGE:
+        raise DNTKError(f"{path} has more than {LARGEST_IMAGE // 10**6} million pixels; make it smaller")
+
+
 def _check_pixels(size: tuple[int, int], resize: int) -> None:
     """Refuse an image too large to decode, or so long and thin that it is too large once resized."""
     shorter, longer = min(size), max(size)

@@ -12,6 +12,7 @@ from dntk_core.clusters import spectral_clusters
 from dntk_core.distill import local_global
 from dntk_core.export import export_distilled, load_distilled
 from dntk_core.readout import evaluate, predict
+from tests.hostile import Planted
 
 RIDGE = 1e-3
 
@@ -81,16 +82,6 @@ def test_a_cut_file_is_refused(exported):
     exported.write_bytes(exported.read_bytes()[:-100])
     with pytest.raises(DNTKError, match="is no distilled set"):
         load_distilled(exported)
-
-
-class Planted:
-    """Unpickling this would write a file."""
-
-    def __init__(self, path):
-        self.path = path
-
-    def __reduce__(self):
-        return (open, (str(self.path), "w"))
 
 
 def test_a_pickle_is_never_loaded(tmp_path):

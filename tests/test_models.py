@@ -12,6 +12,7 @@ from dntk_core.checkpoints import load_weights, read_state
 from dntk_core.errors import DNTKError
 from dntk_core.models import build_model, restrict_head, weight_transforms
 from dntk_core.spec import ModelSpec
+from tests.hostile import Planted
 
 WNIDS = ("n01440764", "n02102040", "n03888257")
 
@@ -63,14 +64,6 @@ def test_a_checkpoint_of_another_architecture_says_which_keys_differ(tmp_path):
     state = build_model(ModelSpec(), 1, ("a", "b", "c")).state_dict()
     torch.save(state, tmp_path / "three.pth")
     assert "head.weight (3, 64) for (2, 64)" in refused(ModelSpec(weights=str(tmp_path / "three.pth")), 1)
-
-
-class Planted:
-    def __init__(self, path):
-        self.path = path
-
-    def __reduce__(self):
-        return (open, (str(self.path), "w"))
 
 
 @pytest.mark.parametrize("suffix", [".pth", ".pt", ".safetensors"])

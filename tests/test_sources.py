@@ -1,9 +1,7 @@
 """Datasets from files: decoded on demand, broken files passed over and named, bad input refused in one sentence."""
 
 import pickle
-import struct
 import tracemalloc
-import zlib
 
 import numpy as np
 import pytest
@@ -14,7 +12,7 @@ from dntk_core.errors import DNTKError
 from dntk_core.images import ImageFiles, in_batches
 from dntk_core.pinning import pin
 from dntk_core.spec import DataSpec, InputSpec, RunSpec
-from tests import watch
+from tests import hostile, watch
 
 
 def paint(path, colour, size=(20, 16), mode="RGB"):
@@ -174,18 +172,8 @@ def test_an_archive_of_many_arrays_is_refused(tmp_path):
     assert "101 arrays" in refused(DataSpec("npz", str(tmp_path / "a.npz")))
 
 
-class Planted:
-    """Unpickling this would write a file."""
-
-    def __init__(self, path):
-        self.path = path
-
-    def __reduce__(self):
-        return (open, (str(self.path), "w"))
-
-
 def test_a_planted_pickle_in_npz_does_not_run(tmp_path):
-    planted = Planted(tmp_path / "executed")
+    planted = hostile.Planted(tmp_path / "executed")
     np.savez(tmp_path / "array.npz", train_images=np.array([planted]))
     (tmp_path / "whole.npz").write_bytes(pickle.dumps(planted))
     for name in ("array.npz", "whole.npz"):
@@ -193,18 +181,10 @@ def test_a_planted_pickle_in_npz_does_not_run(tmp_path):
     assert not (tmp_path / "executed").exists()
 
 
-def png(width: int, height: int) -> bytes:
-    """A PNG that says it is this large and has no pixels."""
-    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    chunks = [b"IHDR" + header, b"IDAT" + zlib.compress(b""), b"IEND"]
-    sealed = [struct.pack(">I", len(chunk) - 4) + chunk + struct.pack(">I", zlib.crc32(chunk)) for chunk in chunks]
-    return b"\x89PNG\r\n\x1a\n" + b"".join(sealed)
-
-
 HARMFUL = {
-    "80 megapixels": png(9_000, 9_000),
-    "400 megapixels": png(20_000, 20_000),
-    "largest": png(2**31 - 1, 2**31 - 1),
+    "80 megapixels": hostile.png(9_000, 9_000),
+    "400 megapixels": hostile.png(20_000, 20_000),
+    "largest": hostile.png(2**31 - 1, 2**31 - 1),
     "postscript": b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 10 10\n%%EndComments\nshowpage\n",
     "empty": b"",
 }

@@ -18,6 +18,7 @@ from dntk_core.index import Index
 from dntk_core.spec import RunSpec
 from dntk_core.store import Store
 from dntk_core.workbench import Workbench
+from tests.hostile import Planted
 
 fork = multiprocessing.get_context("fork")
 
@@ -285,16 +286,6 @@ def test_a_damaged_shard_is_computed_again(tmp_path):
     shard.write_bytes(shard.read_bytes()[:-1])
     again = put(store, build=lambda bench: ({"x": bench.shard("s0", lambda: {"part": np.zeros(3)})["part"]}, {}))
     assert again["x"].sum() == 0
-
-
-class Planted:
-    """Unpickling this would write a file."""
-
-    def __init__(self, path):
-        self.path = path
-
-    def __reduce__(self):
-        return (open, (str(self.path), "w"))
 
 
 def test_planted_pickles_do_not_run(tmp_path):

@@ -1,13 +1,14 @@
 """What Home shows: the open run, the form for a new one, the runs in the cache."""
 
 from datetime import datetime
+from pathlib import Path
 
 import streamlit as st
 
 from dntk_core.dashboard import cached, computations, literal
 from dntk_core.dashboard.controls import open_run
 from dntk_core.dashboard.server import settings
-from dntk_core.dashboard.spec_form import spec_form
+from dntk_core.dashboard.spec_form import offer_anew, spec_form
 from dntk_core.errors import DNTKError
 from dntk_core.index import RunInfo
 from dntk_core.kernels import LARGEST_DENSE
@@ -39,7 +40,9 @@ def summary(run: Run) -> None:
 
 
 def new_run(start: RunSpec) -> None:
-    """A form that computes another run."""
+    """A form that computes another run, and a place for files where the server's owner allows uploads."""
+    if settings().uploads:
+        _upload(settings().uploads)
     try:
         spec = spec_form(start, settings().roots)
     except DNTKError as error:
@@ -48,6 +51,33 @@ def new_run(start: RunSpec) -> None:
     if spec is not None:
         computations.start(spec)
         st.rerun()
+
+
+def _upload(folder: Path) -> None:
+    """Take one file after another; each is out of the server's memory once it is kept."""
+    # Checking weights needs PyTorch, which a server without uploads never loads.
+    from dntk_core.uploads import SUFFIXES, receive
+
+    count = st.session_state.setdefault("uploads", 0)
+    sent = st.file_uploader(
+        "Send data (.npz, or a .zip of train/<class>/… and val/<class>/…) or weights",
+        type=[suffix.removeprefix(".") for suffix in SUFFIXES],
+        key=f"upload_{count}",
+    )
+    if sent is None:
+        return
+    try:
+        with st.spinner("Checking the file"):
+            kept = receive(sent.name, sent.getbuffer(), folder)
+    except DNTKError as error:
+        st.error(literal.markdown(str(error)))
+        return
+    offer_anew()
+    st.session_state["uploads"] = count + 1
+    kind = "folder" if kept.is_dir() else "npz" if kept.suffix == ".npz" else ""
+    use = f"data name {kind} and this data path" if kind else "it as model weights"
+    st.toast(literal.markdown(f"Kept as {kept.name}; choose {use}."), duration="long")
+    st.rerun()
 
 
 def cached_runs(link: dict[str, str]) -> None:

@@ -19,10 +19,14 @@ WARNING = (
 
 @dataclass(frozen=True)
 class Settings:
-    """Arguments after the script's name: streamlit run app.py -- --remote --root /data"""
+    """Arguments after the script's name: streamlit run app.py -- --remote --root /data --uploads /data/new
+
+    roots: folders whose files pages may open, that for uploads among them; uploads: where files sent are kept
+    """
 
     remote: bool = False
     roots: tuple[Path, ...] = ()
+    uploads: Path | None = None
 
 
 @st.cache_resource(show_spinner=False)
@@ -35,15 +39,21 @@ def settings() -> Settings:
 
 
 def parse(words: list[str]) -> Settings:
-    """Read the arguments; a root that is no folder is left out, with a warning."""
+    """Read the arguments; what is no folder is left out, with a warning."""
     parser = argparse.ArgumentParser(allow_abbrev=False, add_help=False, exit_on_error=False)
     parser.add_argument("--remote", action="store_true")
     parser.add_argument("--root", type=Path, action="append", default=[])
+    parser.add_argument("--uploads", type=Path, action="append", default=[])
     found, _ = parser.parse_known_args(words)
-    for root in found.root:
-        if not root.is_dir():
-            log.warning("--root %s is no folder; nothing below it can be opened", root)
-    return Settings(found.remote, tuple(root.resolve() for root in found.root if root.is_dir()))
+    roots, uploads = (_folders(flag, named) for flag, named in (("root", found.root), ("uploads", found.uploads)))
+    return Settings(found.remote, roots + uploads[-1:], uploads[-1] if uploads else None)
+
+
+def _folders(flag: str, named: list[Path]) -> tuple[Path, ...]:
+    for path in named:
+        if not path.is_dir():
+            log.warning("--%s %s is no folder; it is left out", flag, path)
+    return tuple(path.resolve() for path in named if path.is_dir())
 
 
 def refusal(address: str | None, xsrf: bool, remote: bool) -> str:

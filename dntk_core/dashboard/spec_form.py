@@ -74,6 +74,11 @@ def _file(column, label: str, value: str, folders: tuple[Path, ...]) -> Callable
     return lambda: value if chosen == shown else str(roots.resolve(chosen, folders)) if chosen else ""
 
 
+def offer_anew() -> None:
+    """Look again at what the folders hold."""
+    _offered.clear()
+
+
 @st.cache_resource(ttl=60, max_entries=4, show_spinner=False)
 def _offered(label: str, folders: tuple[Path, ...]) -> list[str]:
     return _FILES[label](folders)

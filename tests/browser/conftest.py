@@ -24,10 +24,16 @@ def small_run(store_folder):
 
 
 @pytest.fixture(scope="session")
-def server(store_folder, default_run, small_run):
+def log(store_folder):
+    """What the server says."""
+    return store_folder / "server.log"
+
+
+@pytest.fixture(scope="session")
+def server(store_folder, log, default_run, small_run):
     """The address of the dashboard."""
     settings = {"DNTK_CACHE_DIR": str(store_folder), "OMP_NUM_THREADS": "1"}
-    with launch.serve("app.py", store_folder / "server.log", **settings) as address:
+    with launch.serve("app.py", log, **settings) as address:
         yield address
 
 
@@ -44,10 +50,9 @@ def context(chromium):
 
 
 @pytest.fixture
-def tab(server, context, store_folder):
+def tab(server, context, log):
     """Open a tab in a fresh session; neither tabs nor server may have met an error by the end of the test."""
     tabs = []
-    log = store_folder / "server.log"
     before = log.stat().st_size
 
     def open_tab(path: str = "") -> Tab:

@@ -15,7 +15,7 @@ class Tab:
 
     def __init__(self, page: Page, address: str):
         self.page = page
-        self.page.set_default_timeout(20_000)
+        self.page.set_default_timeout(60_000)
         self.address, self.errors, self.asked = address, [], []
         self.page.on("request", lambda request: self.asked.append(request.url))
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))

@@ -51,9 +51,14 @@ def run(place):
 
 
 @pytest.fixture(scope="module")
-def server(place, run):
+def log(place):
+    return place / "log"
+
+
+@pytest.fixture(scope="module")
+def server(place, log, run):
     settings = {"DNTK_CACHE_DIR": str(place / "cache"), "OMP_NUM_THREADS": "1"}
-    with launch.serve("app.py", place / "log", "--", "--root", str(place / "root"), **settings) as address:
+    with launch.serve("app.py", log, "--", "--root", str(place / "root"), **settings) as address:
         yield address
 
 
@@ -117,6 +122,7 @@ def test_the_form_offers_the_owners_files_and_opens_no_others(tab, run):
     one.page.get_by_text("does not lie below the folders").wait_for()
     assert "python -m dntk_core build" in literally(one.text()) and "Traceback" not in one.text()
     one.page.get_by_text("Compute another run").click()
+    assert one.page.get_by_test_id("stFileUploader").count() == 0
     files = one.page.get_by_test_id("stSelectbox").filter(has_text="Data path")
     assert files.get_by_role("combobox").input_value() == "<b>data<b>.npz"
     for name, says in (("../outside.npz", "without .."), ("/etc/passwd", "no leading /"), ("gone.npz", "there is no")):

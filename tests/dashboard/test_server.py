@@ -35,6 +35,10 @@ def test_arguments_name_roots_and_nothing_else_counts(tmp_path, caplog):
     with caplog.at_level(logging.WARNING):
         assert parse(words) == Settings(True, (tmp_path / "data",))
     assert "is no folder" in caplog.text
+    (tmp_path / "sent").mkdir()
+    words += ["--uploads", str(tmp_path / "sent")]
+    assert parse(words) == Settings(True, (tmp_path / "data", tmp_path / "sent"), tmp_path / "sent")
+    assert parse(["--uploads", str(tmp_path / "none")]) == Settings()
 
 
 def test_the_server_is_set_up_to_tell_nobody_and_take_nothing():

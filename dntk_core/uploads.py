@@ -1,0 +1,84 @@
+"""Files that people send to a server whose owner allows it: bounded, checked as if they were opened, then kept."""
+
+import hashlib
+import os
+import shutil
+import tempfile
+from pathlib import Path, PurePosixPath
+
+from dntk_core.archives import check_zip, unpack
+from dntk_core.checkpoints import SUFFIXES as WEIGHTS
+from dntk_core.checkpoints import read_state
+from dntk_core.errors import DNTKError
+from dntk_core.files import locked
+from dntk_core.images import SUFFIXES as IMAGES
+from dntk_core.images import check_header
+from dntk_core.memory import available_bytes
+from dntk_core.sources import TRAIN_FOLDERS, folder, npz
+from dntk_core.spec import DataSpec
+from dntk_core.text import is_line
+
+SUFFIXES = (".npz", ".zip", *WEIGHTS)
+# Uploads that are kept, letters of a name, and what a file may unpack to.
+MOST_UPLOADS, LONGEST_NAME, LARGEST = 100, 60, 8 * 2**30
+
+
+def receive(name: str, content: bytes | memoryview, uploads: Path) -> Path:
+    """Keep a file below `uploads` under its name and hash, a .zip file unpacked; DNTKError leaves nothing behind."""
+    stem, suffix = _checked(name)
+    target = uploads / f"{stem}-{hashlib.sha256(content).hexdigest()[:8]}{suffix.removesuffix('.zip')}"
+    with locked(uploads / ".lock", wait=True):
+        # Whoever began these was killed: the lock is ours.
+        for left in uploads.glob(".new-*"):
+            shutil.rmtree(left)
+        if target.exists():
+            return target
+        if len([*uploads.glob("[!.]*")]) >= MOST_UPLOADS:
+            raise DNTKError(f"there are {MOST_UPLOADS} uploads already; ask the server's owner to delete some")
+        with tempfile.TemporaryDirectory(dir=uploads, prefix=".new-") as scratch:
+            path = Path(scratch) / name
+            try:
+                path.write_bytes(content)
+                os.replace(_opened(path), target)
+            except DNTKError as error:
+                raise DNTKError(str(error).replace(f"{scratch}/", "")) from None
+            except OSError as error:
+                raise DNTKError(f"{name} cannot be kept ({error.strerror or error})") from None
+    return target
+
+
+def _checked(name: str) -> tuple[str, str]:
+    """Stem and ending of a name that can be a file's."""
+    path = PurePosixPath(name)
+    if not name or path.name != name or not is_line(name, LONGEST_NAME) or name.startswith("."):
+        raise DNTKError(f"a file's name is one line of at most {LONGEST_NAME} letters, without /")
+    if path.suffix not in SUFFIXES:
+        raise DNTKError(f"a file must end in one of {', '.join(SUFFIXES)}, got {name!r}")
+    return path.stem, path.suffix
+
+
+def _opened(path: Path) -> Path:
+    """Open a file as a run would; returns what is to be kept of it."""
+    if path.suffix in WEIGHTS:
+        check_zip(path, LARGEST)
+        read_state(path)
+    elif path.suffix == ".npz":
+        check_zip(path, min(LARGEST, available_bytes() // 2))
+        npz(DataSpec("npz", str(path)))
+    else:
+        return _unpacked(path)
+    return path
+
+
+def _unpacked(path: Path) -> Path:
+    """The folder with train/<class>/… and val/<class>/… in a .zip file."""
+    scratch = path.with_suffix("")
+    unpack(path, scratch, IMAGES, min(LARGEST, shutil.disk_usage(path.parent).free // 2))
+    for image in scratch.rglob("*.*"):
+        if image.is_file():
+            check_header(image)
+    found = [place for place in (scratch, *sorted(scratch.glob("*"))) if (place / TRAIN_FOLDERS[0]).is_dir()]
+    if not found:
+        raise DNTKError(f"{path.name} holds no images below train/<class>/")
+    folder(DataSpec("folder", str(found[0])))
+    return found[0]
