@@ -74,24 +74,25 @@ def nngeometry(module: nn.Module, x: Tensor, k: int) -> Parts:
 
 
 def trak(module: nn.Module, x: Tensor, k: int) -> Parts:
-    """TRAK's projector for CPUs: the projection of one logit's gradients alone, as many columns as SLICE leaves."""
+    """TRAK's projector for CPUs."""
     from trak.projectors import BasicProjector, ProjectionType
 
-    P = sum(p.numel() for p in module.parameters())
-    columns = k // SLICE
-    projector = BasicProjector(P, columns, 0, ProjectionType.rademacher, torch.device("cpu"), block_size=columns)
-    projector.project(torch.zeros(len(x), P), model_id=0)
-    yield "nothing", None
+    return _sliced(BasicProjector, ProjectionType.rademacher, module, x, k, model_id=0)
 
 
 def dattri(module: nn.Module, x: Tensor, k: int) -> Parts:
-    """dattri's projector for CPUs: the projection of one logit's gradients alone, as many columns as SLICE leaves."""
+    """dattri's projector for CPUs."""
     from dattri.func.projection import BasicProjector, ProjectionType
 
+    return _sliced(BasicProjector, ProjectionType.rademacher, module, x, k, ensemble_id=0)
+
+
+def _sliced(kind, entries, module: nn.Module, x: Tensor, k: int, **number: int) -> Parts:
+    """The projection of one logit's gradients alone, onto as many columns as SLICE leaves."""
     P = sum(p.numel() for p in module.parameters())
     columns = k // SLICE
-    projector = BasicProjector(P, columns, 0, ProjectionType.rademacher, torch.device("cpu"), block_size=columns)
-    projector.project(torch.zeros(len(x), P), ensemble_id=0)
+    projector = kind(P, columns, 0, entries, torch.device("cpu"), block_size=columns)
+    projector.project(torch.zeros(len(x), P), **number)
     yield "nothing", None
 
 

@@ -25,10 +25,7 @@ def read_npz(path: Path) -> dict[str, np.ndarray]:
     """Read all arrays of numbers or text; DNTKError if it is no .npz file, or one that no memory could hold."""
     try:
         with zipfile.ZipFile(path) as archive:
-            members = archive.infolist()
-            if len(members) > MOST_ARRAYS:
-                raise DNTKError(f"{path} holds {len(members):,} arrays, at most {MOST_ARRAYS} are read")
-            _check_sizes(path, members, LARGEST)
+            members = _members(path, archive, MOST_ARRAYS, LARGEST)
             return {member.filename.removesuffix(".npy"): _read(archive, member) for member in members}
     except DNTKError:
         raise
@@ -41,7 +38,7 @@ def check_zip(path: Path, largest: int = LARGEST) -> None:
     if zipfile.is_zipfile(path):
         try:
             with zipfile.ZipFile(path) as archive:
-                _check_sizes(path, archive.infolist(), largest)
+                _members(path, archive, MOST_FILES, largest)
         except NO_ZIP as error:
             raise DNTKError(f"{path} is a damaged zip file: {error}") from None
 
@@ -50,10 +47,7 @@ def unpack(path: Path, target: Path, suffixes: set[str], largest: int) -> None:
     """Unpack the files with these endings; an archive that holds links, or would write elsewhere, is refused whole."""
     try:
         with zipfile.ZipFile(path) as archive:
-            members = archive.infolist()
-            if len(members) > MOST_FILES:
-                raise DNTKError(f"{path} holds {len(members):,} files, at most {MOST_FILES:,} are unpacked")
-            _check_sizes(path, members, largest)
+            members = _members(path, archive, MOST_FILES, largest)
             places = {_place(path, member): member for member in members if not member.filename.endswith("/")}
             for place, member in places.items():
                 if place.suffix.lower() in suffixes:
@@ -78,13 +72,17 @@ def _place(path: Path, member: zipfile.ZipInfo) -> PurePosixPath:
     return place
 
 
-def _check_sizes(path: Path, members: list[zipfile.ZipInfo], largest: int) -> None:
-    """Judge by what the archive declares: no more than that is unpacked."""
+def _members(path: Path, archive: zipfile.ZipFile, most: int, largest: int) -> list[zipfile.ZipInfo]:
+    """What an archive holds, judged by what it declares: no more than that is unpacked."""
+    members = archive.infolist()
+    if len(members) > most:
+        raise DNTKError(f"{path} holds {len(members):,} files, at most {most:,} are taken")
     total = sum(member.file_size for member in members)
     if total > largest:
         raise DNTKError(f"{path} would unpack to {total / 2**30:,.1f} GiB; at most {largest / 2**30:,.1f} are taken")
     if total > UNSUSPECTED and total > RATIO * path.stat().st_size:
-        raise DNTKError(f"{path} would unpack to more than {RATIO} times its size; save it with numpy.savez")
+        raise DNTKError(f"{path} would unpack to more than {RATIO} times its size; save it with less compression")
+    return members
 
 
 def _read(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarray:

@@ -8,6 +8,13 @@ import torch
 torch.set_num_threads(1)
 
 
+def pytest_collection_modifyitems(items):
+    """With several workers, each takes whole files, and one takes all that needs the browser and its server."""
+    for item in items:
+        group = "browser" if "browser" in item.path.parts else str(item.path)
+        item.add_marker(pytest.mark.xdist_group(group))
+
+
 @pytest.fixture(scope="session")
 def store_folder(tmp_path_factory):
     """One cache folder for the whole session, also for the processes that tests start."""

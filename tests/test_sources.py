@@ -169,7 +169,7 @@ def test_a_zip_bomb_is_refused_before_it_is_unpacked(tmp_path):
 
 def test_an_archive_of_many_arrays_is_refused(tmp_path):
     np.savez(tmp_path / "a.npz", **{f"a{i}": np.zeros(1) for i in range(101)})
-    assert "101 arrays" in refused(DataSpec("npz", str(tmp_path / "a.npz")))
+    assert "101 files" in refused(DataSpec("npz", str(tmp_path / "a.npz")))
 
 
 def test_a_planted_pickle_in_npz_does_not_run(tmp_path):

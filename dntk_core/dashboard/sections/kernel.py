@@ -12,4 +12,13 @@ def chosen_class(view: View) -> int | None:
 def kernel_name(here: Page) -> str:
     """The name of the kernel looked at."""
     c = chosen_class(here.view)
-    return "mean" if c is None else here.run.class_names[c]
+    return mean_name(here.run.class_names) if c is None else here.run.class_names[c]
+
+
+def mean_name(classes: tuple[str, ...]) -> str:
+    """The name of the mean kernel, which a class may have taken.
+
+    >>> mean_name(("cat", "dog")), mean_name(("mean", "mode"))
+    ('mean', 'mean of all classes')
+    """
+    return "mean of all classes" if "mean" in classes else "mean"

@@ -3,7 +3,7 @@
 from dntk_core.dashboard.figures import spectra as figures
 from dntk_core.dashboard.page import Page
 from dntk_core.dashboard.panel import Panel
-from dntk_core.dashboard.sections.kernel import chosen_class, kernel_name
+from dntk_core.dashboard.sections.kernel import chosen_class, kernel_name, mean_name
 
 DECAY = r"""
 The class kernel $K^c=\Phi^c(\Phi^c)^\top$ is symmetric and positive semi-definite, so its singular values are its
@@ -29,7 +29,7 @@ def panels(here: Page) -> tuple[Panel, Panel, Panel]:
     live, view = here.live, here.view
     c, chosen = chosen_class(view), kernel_name(here)
     names = here.run.class_names
-    values = {"mean": live.spectrum().values}
+    values = {mean_name(names): live.spectrum().values}
     values |= {name: each.values for name, each in zip(names, live.spectra(), strict=True)}
     return (
         Panel(
