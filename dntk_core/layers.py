@@ -164,12 +164,9 @@ class PerInputRule:
         return delta.clone(), None
 
 
-MATRIX_RULES = {
+RULES = {
     nn.Linear: LinearRule(),
-    nn.modules.linear.NonDynamicallyQuantizableLinear: LinearRule(),
     nn.Conv2d: Conv2dRule(),
-}
-RULES = MATRIX_RULES | {
     nn.BatchNorm1d: BatchNormRule(),
     nn.BatchNorm2d: BatchNormRule(),
     nn.BatchNorm3d: BatchNormRule(),
@@ -181,9 +178,20 @@ RULES = MATRIX_RULES | {
 }
 
 
+def rule_of(module: nn.Module):
+    """The rule of a module's kind or of one it derives from, or None; `network` tries out whether it holds."""
+    return next((RULES[kind] for kind in type(module).__mro__ if kind in RULES), None)
+
+
+def matrix_rule_of(module: nn.Module) -> LinearRule | Conv2dRule | None:
+    """The rule of a layer whose weight is a matrix."""
+    rule = rule_of(module)
+    return rule if isinstance(rule, LinearRule | Conv2dRule) else None
+
+
 def input_side(module: nn.Module, x: Tensor) -> Tensor:
     """What a layer's gradients need of its input, the same for all logits."""
-    return RULES[type(module)].side(module, x)
+    return rule_of(module).side(module, x)
 
 
 def per_sample_gradients(module: nn.Module, side: Tensor, delta: Tensor) -> dict[str, Tensor]:
@@ -191,7 +199,7 @@ def per_sample_gradients(module: nn.Module, side: Tensor, delta: Tensor) -> dict
 
     side: the input side of what went into the module, delta: ∂f/∂(its output); returns attribute name → (b, p).
     """
-    gradients = dict(zip(("weight", "bias"), RULES[type(module)].gradients(module, side, delta), strict=True))
+    gradients = dict(zip(("weight", "bias"), rule_of(module).gradients(module, side, delta), strict=True))
     return {name: gradients[name].flatten(1) for name in trainable(module)}
 
 

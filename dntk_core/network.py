@@ -12,7 +12,7 @@ from torch.func import functional_call, grad, vmap
 
 from dntk_core.equivalents import PerInput, equivalent
 from dntk_core.errors import DNTKError
-from dntk_core.layers import RULES, input_side, per_sample_gradients, trainable
+from dntk_core.layers import input_side, per_sample_gradients, rule_of, trainable
 
 # The probe compares two float32 back-propagations that sum in different orders.
 AGREEMENT = 1e-3
@@ -180,7 +180,7 @@ def _checked_equivalent(module: nn.Module, x: Tensor) -> nn.Module:
 
 def _bare_parameters(module: nn.Module, counterpart: nn.Module, x: Tensor) -> dict[str, PerInput]:
     """Parameters of no known layer that the network also takes as one copy per input, by name."""
-    known = {id(p) for part in counterpart.modules() if type(part) in RULES for p in part.parameters(recurse=False)}
+    known = {id(p) for part in counterpart.modules() if rule_of(part) for p in part.parameters(recurse=False)}
     bare = {}
     for name, p in module.named_parameters():
         if p.requires_grad and id(p) not in known and p.ndim:
@@ -199,14 +199,15 @@ def _computes(counterpart: nn.Module, bare: dict[str, PerInput], x: Tensor, y: T
 def _candidates(module: nn.Module, counterpart: nn.Module, x: Tensor) -> tuple[Layer, ...]:
     """Modules of a known kind that run once, on a batch-first tensor, and own their parameters alone."""
     bare = _bare_parameters(module, counterpart, x)
-    parts = [part for part in (*counterpart.modules(), *bare.values()) if type(part) in RULES]
+    parts = [part for part in (*counterpart.modules(), *bare.values()) if rule_of(part)]
     owners = Counter(id(p) for part in module.modules() for p in part.parameters(recurse=False))
     names = {id(p): name for name, p in module.named_parameters()}
     parts = [
         part
         for part in parts
-        if RULES[type(part)].supports(part)
+        if rule_of(part).supports(part)
         and trainable(part)
+        and set(trainable(part)) <= {"weight", "bias"}
         and all(owners[id(p)] == 1 for p in part.parameters(recurse=False))
     ]
     calls = {part: [] for part in parts}
@@ -253,9 +254,11 @@ def _agreeing(network: Network, x: Tensor, cotangent: Tensor, exact: list[dict])
     tape = run(network, x)
     agreeing = []
     for layer, a, delta in zip(network.layers, tape.inputs, tape.signals(cotangent, keep=False), strict=True):
-        ours = {} if delta is None else per_sample_gradients(layer.module, input_side(layer.module, a), delta)
-        if _same({layer.parameters[attr]: g for attr, g in ours.items()}, exact):
-            agreeing.append(layer)
+        # A kind that only derives from a known one may do anything with its input.
+        with suppress(RuntimeError, IndexError, TypeError, AttributeError):
+            ours = {} if delta is None else per_sample_gradients(layer.module, input_side(layer.module, a), delta)
+            if _same({layer.parameters[attr]: g for attr, g in ours.items()}, exact):
+                agreeing.append(layer)
     return tuple(agreeing)
 
 

@@ -15,7 +15,7 @@ import math
 import torch
 from torch import Tensor
 
-from dntk_core.layers import MATRIX_RULES, input_side, per_sample_gradients
+from dntk_core.layers import input_side, matrix_rule_of, per_sample_gradients
 from dntk_core.network import Layer, Network
 from dntk_core.randomness import generator, signs
 
@@ -76,7 +76,7 @@ class MatrixSketch:
 
     def __init__(self, layer: Layer, seed: int, k: int, device: torch.device):
         self.module, self.k = layer.module, k
-        self.rule = MATRIX_RULES[type(layer.module)]
+        self.rule = matrix_rule_of(layer.module)
         self.g, self.o, self.i = self.rule.matrix_shape(layer.module)
         names = layer.parameters
         self.weight = "weight" in names
@@ -162,7 +162,7 @@ class Structured:
 
 def choose(layer: Layer, k: int, classes: int) -> type:
     """Pick the cheapest map for a layer's shape by a cost model in nanoseconds of one CPU core."""
-    rule = MATRIX_RULES.get(type(layer.module))
+    rule = matrix_rule_of(layer.module)
     if rule is None or "weight" not in layer.parameters:
         return Direct
     g, o, i = rule.matrix_shape(layer.module)

@@ -189,6 +189,39 @@ def test_a_network_that_vmap_cannot_take_is_taken_input_by_input():
     torch.testing.assert_close(features(module, x), jacobian_by_autograd(module, x), rtol=1e-4, atol=1e-5)
 
 
+class Plain(nn.Linear):
+    """A kind of its own that does what it derives from does."""
+
+
+class Doubled(nn.Linear):
+    def forward(self, x):
+        return 2 * super().forward(x)
+
+
+class Adapted(nn.Linear):
+    def __init__(self, *sizes):
+        super().__init__(*sizes)
+        self.low = nn.Parameter(torch.randn(sizes[0]))
+
+    def forward(self, x):
+        return super().forward(x * self.low)
+
+
+class ChannelNorm(nn.LayerNorm):
+    def forward(self, x):
+        return super().forward(x.transpose(1, 2)).transpose(1, 2)
+
+
+def test_a_derived_layer_is_fast_only_if_its_kinds_rule_holds_for_it():
+    torch.manual_seed(0)
+    module = nn.Sequential(
+        Plain(6, 6), nn.Unflatten(1, (2, 3)), ChannelNorm(2), nn.Flatten(), Doubled(6, 5), Adapted(5, 3)
+    )
+    x = torch.randn(4, 6)
+    assert {name.split(".")[0] for name in prepare(module, x).rest} == {"2", "4", "5"}
+    torch.testing.assert_close(features(module, x), jacobian(module, x), rtol=1e-4, atol=1e-5)
+
+
 def jacobian_by_autograd(module, x):
     rows = [
         torch.stack([torch.autograd.grad(y[c], module.weight, retain_graph=True)[0].flatten() for c in range(len(y))])

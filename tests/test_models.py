@@ -1,6 +1,7 @@
 """Networks by name and weights from files: exact keys, no code run, heads cut to the data's classes."""
 
 import pickle
+import sys
 import zipfile
 
 import pytest
@@ -11,6 +12,7 @@ from torch import nn
 from dntk_core.checkpoints import load_weights, read_state
 from dntk_core.errors import DNTKError
 from dntk_core.models import build_model, restrict_head, weight_transforms
+from dntk_core.network import prepare
 from dntk_core.spec import ModelSpec
 from tests.hostile import Planted
 
@@ -151,10 +153,23 @@ def test_files_that_are_no_weights_are_refused(tmp_path, content, suffix):
     assert "\n" not in str(caught.value)
 
 
-def test_timm_is_asked_for_by_name():
+def test_timm_is_asked_for_by_name(monkeypatch):
+    monkeypatch.setitem(sys.modules, "timm", None)
     assert "timm is not installed" in refused(ModelSpec("timm:resnet10t"))
     for address in ("timm:local-dir:/etc", "timm:hf-hub:someone/model", "timm:../model"):
         assert "is an address" in refused(ModelSpec(address))
+
+
+@pytest.mark.parametrize("name", ["resnet10t", "vit_tiny_patch16_224"])
+def test_networks_of_timm_are_fast_throughout(name, tmp_path):
+    timm = pytest.importorskip("timm")
+    theirs = timm.create_model(name, num_classes=3)
+    save_file(theirs.state_dict(), tmp_path / "w.safetensors")
+    network = build_model(ModelSpec(f"timm:{name}", weights=str(tmp_path / "w.safetensors")), 3, ("a", "b", "c"))
+    x = torch.randn(2, 3, 224, 224)
+    with torch.no_grad():
+        torch.testing.assert_close(network.eval()(x), theirs.eval()(x))
+    assert prepare(network, x).rest == ()
 
 
 def test_load_weights_keeps_the_networks_precision(tmp_path):
