@@ -8,6 +8,7 @@ import torch
 torch.set_num_threads(1)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     """With several workers, each takes whole files, and one takes all that needs the browser and its server."""
     for item in items:
