@@ -8,6 +8,15 @@ import torch
 torch.set_num_threads(1)
 
 
+# What takes longest is begun first, so that two workers end together.
+LONGEST = ("tests/browser/", "tests/wmdd/", "tests/test_paper.py", "tests/test_kills.py", "tests/test_ranks.py")
+
+
+def pytest_collection_modifyitems(items):
+    """Long files first, the others in their order."""
+    items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
     """With several workers, each takes whole files, and one takes all that needs the browser and its server."""
@@ -15,7 +24,7 @@ def pytest_xdist_make_scheduler(config, log):
 
     class ByFile(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            return "tests/browser" if nodeid.startswith("tests/browser/") else nodeid.split("::")[0]
+            return LONGEST[0] if nodeid.startswith(LONGEST[0]) else nodeid.split("::")[0]
 
     return ByFile(config, log)
 
