@@ -22,7 +22,7 @@ from dntk_core.errors import DNTKError, Vanished
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._-]{0,199}")
 # What numpy raises for a file that only begins like an array.
 NO_ARRAY = (ValueError, TypeError, OSError, EOFError, SyntaxError, OverflowError, MemoryError, RecursionError)
-NO_ARRAY += (tokenize.TokenError,)
+NO_ARRAY += (tokenize.TokenError, IndexError, KeyError)
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 

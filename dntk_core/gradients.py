@@ -8,7 +8,7 @@ from torch import Tensor
 
 from dntk_core.compute import Compute
 from dntk_core.errors import DNTKError
-from dntk_core.layers import input_side, per_sample_gradients
+from dntk_core.layers import input_side, patch_numbers, per_sample_gradients
 from dntk_core.memory import out_of_memory
 from dntk_core.network import Network, Tape, general_gradients, run
 from dntk_core.projection import PROJECTIONS
@@ -16,8 +16,8 @@ from dntk_core.ranks import local_rank
 from dntk_core.sketch import Structured
 from dntk_core.spec import ProjectionSpec
 
-# Memory of an input's passes and projections, in activations: 3 to 4.3 were measured, 7 with whole gradients.
-KEPT = 8
+# Memory of an input's passes and signals, in activations of layers with parameters: 3 to 4.3 were measured.
+KEPT = 6
 
 
 class WholeGradients:
@@ -25,6 +25,7 @@ class WholeGradients:
 
     def __init__(self, network: Network, projection):
         self.network, self.projection, self.k = network, projection, projection.k
+        self.kept = all_patches(network)
 
     def begin(self, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
         """Do once per batch what does not depend on the logit."""
@@ -132,22 +133,32 @@ def _gradients(network: Network, x: Tensor) -> Iterator[tuple[int, Tensor]]:
             yield c, gradient
 
 
+def exact_batch(network: Network, compute: Compute) -> int:
+    """Inputs of one block of exact kernels: two blocks are at hand at a time, with all patches."""
+    each = 4 * (KEPT * _activations(network) + all_patches(network) + 4 * max(network.sizes.values()))
+    return compute.batch or max(1, compute.memory // (2 * each))
+
+
+def all_patches(network: Network) -> int:
+    """Numbers in the input sides of one input beyond what went into the layers."""
+    return sum(patch_numbers(layer.module, layer.shape) for layer in network.layers)
+
+
 def input_sides(network: Network, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
     """What every fast layer's gradients need of its input."""
     return tuple(input_side(layer.module, x) for layer, x in zip(network.layers, inputs, strict=True))
 
 
 def batch_size(network: Network, through, compute: Compute) -> int:
-    """Inputs at once: as many as were asked for, or as are sure to fit."""
+    """Inputs at once: as many as were asked for, or as are estimated to fit."""
     return compute.batch or max(1, min(256, compute.memory // bytes_per_input(network, through)))
 
 
 def bytes_per_input(network: Network, through) -> int:
-    """Estimate what one more input in a batch costs: activations, signals, and whole gradients where formed."""
-    activations = sum(torch.Size(layer.shape).numel() for layer in network.layers)
+    """Estimate what one more input in a batch costs: activations, signals, input sides, gradients where formed."""
     largest = network.P if isinstance(through, WholeGradients) else max(network.sizes.values())
-    rest = sum(network.sizes[name] for name in network.rest)
-    return 4 * (KEPT * activations + 4 * largest + 4 * rest + (network.classes + 4) * through.k)
+    formed = largest + sum(network.sizes[name] for name in network.rest)
+    return 4 * (KEPT * _activations(network) + through.kept + 4 * formed + (network.classes + 4) * through.k)
 
 
 def resolve_device(name: str) -> torch.device:
@@ -159,6 +170,10 @@ def resolve_device(name: str) -> torch.device:
         there = ", ".join(kind for kind, is_there in available.items() if is_there)
         raise DNTKError(f"device {name!r} is not available here; available: auto, {there}")
     return torch.device(name, local_rank() % torch.cuda.device_count()) if name == "cuda" else torch.device(name)
+
+
+def _activations(network: Network) -> int:
+    return sum(torch.Size(layer.shape).numel() for layer in network.layers)
 
 
 def _signals(network: Network, tape: Tape, batched: bool) -> Iterator[tuple[Tensor, tuple[Tensor | None, ...]]]:

@@ -42,7 +42,7 @@ class LinearRule:
 
     def matrix_shape(self, module: nn.Linear) -> tuple[int, int, int]:
         """(groups, outputs per group, inputs per group) of W as a matrix."""
-        return 1, module.out_features, module.in_features
+        return 1, *module.weight.shape
 
 
 class Conv2dRule:
@@ -81,8 +81,7 @@ class Conv2dRule:
 
     def matrix_shape(self, module: nn.Conv2d) -> tuple[int, int, int]:
         """(groups, outputs per group, inputs per group) of W as a matrix."""
-        g = module.groups
-        return g, module.out_channels // g, module.weight[0].numel()
+        return module.groups, len(module.weight) // module.groups, module.weight[0].numel()
 
 
 class BatchNormRule:
@@ -138,7 +137,8 @@ class EmbeddingRule:
     """y = W[token]."""
 
     def supports(self, module: nn.Embedding) -> bool:
-        return module.padding_idx is None and module.max_norm is None and not module.scale_grad_by_freq
+        plain = not module.scale_grad_by_freq and not module.sparse
+        return plain and module.padding_idx is None and module.max_norm is None
 
     def side(self, module: nn.Embedding, x: Tensor) -> Tensor:
         return x
@@ -164,6 +164,9 @@ class PerInputRule:
         return delta.clone(), None
 
 
+# Methods that say what a layer computes, and kinds that override them and compute the same.
+FORWARD = ("forward", "_conv_forward", "_check_input_dim")
+SAME = ("timm.layers.norm.LayerNorm", "timm.layers.norm.GroupNorm")
 RULES = {
     nn.Linear: LinearRule(),
     nn.Conv2d: Conv2dRule(),
@@ -179,14 +182,29 @@ RULES = {
 
 
 def rule_of(module: nn.Module):
-    """The rule of a module's kind or of one it derives from, or None; `network` tries out whether it holds."""
-    return next((RULES[kind] for kind in type(module).__mro__ if kind in RULES), None)
+    """The rule of a module's kind, or of the kind whose forward it inherits; None without.
+
+    What overrides its forward may do anything on inputs that no example shows, so its parameters take the general path.
+    """
+    kind = next((kind for kind in type(module).__mro__ if kind in RULES), None)
+    same = kind is not None and all(getattr(type(module), name, None) is getattr(kind, name, None) for name in FORWARD)
+    named = f"{type(module).__module__}.{type(module).__qualname__}"
+    return RULES[kind] if same or (kind is not None and named in SAME) else None
 
 
 def matrix_rule_of(module: nn.Module) -> LinearRule | Conv2dRule | None:
     """The rule of a layer whose weight is a matrix."""
     rule = rule_of(module)
     return rule if isinstance(rule, LinearRule | Conv2dRule) else None
+
+
+def patch_numbers(module: nn.Module, shape: tuple[int, ...]) -> int:
+    """Numbers that an input side holds for one input beside the input itself: the patches of a spatial convolution."""
+    rule = rule_of(module)
+    if not isinstance(rule, Conv2dRule) or _depthwise(module) or math.prod(module.weight.shape[2:]) == 1:
+        return 0
+    groups, outputs, inputs = rule.matrix_shape(module)
+    return groups * inputs * math.prod(shape) // (groups * outputs)
 
 
 def input_side(module: nn.Module, x: Tensor) -> Tensor:

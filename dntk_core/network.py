@@ -184,7 +184,8 @@ def _bare_parameters(module: nn.Module, counterpart: nn.Module, x: Tensor) -> di
     bare = {}
     for name, p in module.named_parameters():
         if p.requires_grad and id(p) not in known and p.ndim:
-            with suppress(RuntimeError, IndexError):
+            # A network may refuse other shapes in any way it likes.
+            with suppress(Exception):
                 if _computes(counterpart, {name: PerInput(p)}, x, module(x)):
                     bare[name] = PerInput(p)
     return bare
@@ -254,11 +255,9 @@ def _agreeing(network: Network, x: Tensor, cotangent: Tensor, exact: list[dict])
     tape = run(network, x)
     agreeing = []
     for layer, a, delta in zip(network.layers, tape.inputs, tape.signals(cotangent, keep=False), strict=True):
-        # A kind that only derives from a known one may do anything with its input.
-        with suppress(RuntimeError, IndexError, TypeError, AttributeError):
-            ours = {} if delta is None else per_sample_gradients(layer.module, input_side(layer.module, a), delta)
-            if _same({layer.parameters[attr]: g for attr, g in ours.items()}, exact):
-                agreeing.append(layer)
+        ours = {} if delta is None else per_sample_gradients(layer.module, input_side(layer.module, a), delta)
+        if _same({layer.parameters[attr]: g for attr, g in ours.items()}, exact):
+            agreeing.append(layer)
     return tuple(agreeing)
 
 

@@ -15,7 +15,7 @@ import math
 import torch
 from torch import Tensor
 
-from dntk_core.layers import input_side, matrix_rule_of, per_sample_gradients
+from dntk_core.layers import input_side, matrix_rule_of, patch_numbers, per_sample_gradients
 from dntk_core.network import Layer, Network
 from dntk_core.randomness import generator, signs
 
@@ -62,6 +62,7 @@ class Direct:
         self.layer = layer
         sizes = dict(layer.module.named_parameters(recurse=False))
         self.folds = {attr: Fold(seed, name, sizes[attr].numel(), k, device) for attr, name in layer.parameters.items()}
+        self.kept = patch_numbers(layer.module, layer.shape)
 
     def begin(self, x: Tensor) -> Tensor:
         return input_side(self.layer.module, x)
@@ -78,6 +79,7 @@ class MatrixSketch:
         self.module, self.k = layer.module, k
         self.rule = matrix_rule_of(layer.module)
         self.g, self.o, self.i = self.rule.matrix_shape(layer.module)
+        self.positions = math.prod(layer.shape) // (self.g * self.o)
         names = layer.parameters
         self.weight = "weight" in names
         self.bias = Fold(seed, names["bias"], self.g * self.o, k, device) if "bias" in names else None
@@ -99,6 +101,7 @@ class Projected(MatrixSketch):
         filters = signs(generator(seed, "filters", name), self.g * r, self.i) / math.sqrt(r)
         self.filters = torch.from_numpy(filters).to(device)
         self.fold = Fold(seed, name, self.g * self.o * r, k, device)
+        self.kept = self.g * r * self.positions
 
     def begin(self, x: Tensor) -> Tensor:
         return self.rule.projected(self.module, x, self.filters)
@@ -119,6 +122,7 @@ class Convolved(MatrixSketch):
             return buckets, torch.from_numpy(signs(rng, size)).to(device)
 
         self.rows, self.columns = hashed(self.o), hashed(self.i)
+        self.kept = self.positions * (k + 2)
 
     def begin(self, x: Tensor) -> Tensor:
         return self._spectra(self.rule.patches(self.module, x), self.columns)
@@ -142,6 +146,7 @@ class Structured:
         self.network, self.k = network, k
         self.sketches = [choose(layer, k, network.classes)(layer, seed, k, device) for layer in network.layers]
         self.rest = {name: Fold(seed, name, network.sizes[name], k, device) for name in network.rest}
+        self.kept = sum(sketch.kept for sketch in self.sketches)
 
     def begin(self, inputs: tuple[Tensor, ...]) -> list[Tensor]:
         """Do once per batch what does not depend on the logit."""
@@ -180,4 +185,4 @@ def choose(layer: Layer, k: int, classes: int) -> type:
 
 def filter_count(layer: Layer) -> int:
     """Dimensions to which a layer's inputs are projected."""
-    return SPATIAL_FILTERS if math.prod(getattr(layer.module, "kernel_size", (1,))) > 1 else FILTERS
+    return SPATIAL_FILTERS if math.prod(layer.module.weight.shape[2:]) > 1 else FILTERS

@@ -167,16 +167,18 @@ def _npz_names(arrays: dict, path: Path) -> tuple[str, ...]:
         highest = int(labels.max()) if labels.dtype.kind in "iu" and labels.size else 0
         # A label may be any number; each class has at least one image.
         return tuple(map(str, range(min(highest + 1, labels.size))))
-    try:
-        return tuple(map(str, arrays["class_names"]))
-    except (TypeError, ValueError):
-        raise DNTKError(f"class_names in {path} must be a list of names") from None
+    names = arrays["class_names"]
+    if names.ndim != 1 or len(names) > arrays["train_labels"].size:
+        raise DNTKError(f"class_names in {path} must be a list of names, each of a class with training images")
+    return tuple(map(str, names))
 
 
 def _npz_split(arrays: dict, part: str, classes: int, spec: DataSpec, path: Path) -> Split:
     images, labels = arrays[f"{part}_images"], arrays[f"{part}_labels"]
-    if images.ndim != 4 or images.shape[1] not in (1, 3) or images.shape[2] != images.shape[3]:
+    if images.ndim != 4 or images.shape[1] not in (1, 3) or images.shape[2] != images.shape[3] or not images.shape[2]:
         raise DNTKError(f"{part}_images in {path} must be (n, 1 or 3, size, size), got {images.shape}")
+    if images.dtype.kind not in "buif":
+        raise DNTKError(f"{part}_images in {path} must be numbers, got {images.dtype}")
     if labels.shape != (len(images),) or labels.dtype.kind not in "iu":
         raise DNTKError(f"{part}_labels in {path} must be {len(images)} integers, got {labels.dtype} {labels.shape}")
     if len(labels) and not (labels.min() >= 0 and labels.max() < classes):

@@ -15,7 +15,7 @@ from dntk_core.compute import Compute
 from dntk_core.data import Dataset, check_distillable, choose_inputs, load_data
 from dntk_core.estimate import check_size
 from dntk_core.files import Stacked
-from dntk_core.gradients import batch_size, exact_kernels, projector, resolve_device, stream
+from dntk_core.gradients import exact_batch, exact_kernels, projector, resolve_device, stream
 from dntk_core.images import as_images, stored
 from dntk_core.johnson_lindenstrauss import expected_error, relative_error
 from dntk_core.kernels import kernels_by_size, kernels_from_features
@@ -201,7 +201,7 @@ def load_network(spec: RunSpec, data: Dataset, model: Artifact, compute: Compute
 
 def measure_error(network: Network, through, x: torch.Tensor, compute: Compute) -> dict:
     """Compare the projected with the exact class kernels of a few inputs, and with the error to expect."""
-    exact = exact_kernels(network, x, batch_size(network, through, compute)).numpy()
+    exact = exact_kernels(network, x, exact_batch(network, compute)).numpy()
     features = np.concatenate([f.numpy() for f, _ in stream(network, through, x, compute)], axis=1)
     projected = kernels_from_features(features, features).train
     return {

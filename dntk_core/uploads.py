@@ -19,6 +19,7 @@ from dntk_core.spec import DataSpec
 from dntk_core.text import is_line
 
 SUFFIXES = (".npz", ".zip", *WEIGHTS)
+CLOSED = "uploads cannot be kept now; ask the server's owner whether their folder is there and has room"
 # Uploads that are kept, letters of a name, and what a file may unpack to.
 MOST_UPLOADS, LONGEST_NAME, LARGEST = 100, 60, 8 * 2**30
 
@@ -26,25 +27,39 @@ MOST_UPLOADS, LONGEST_NAME, LARGEST = 100, 60, 8 * 2**30
 def receive(name: str, content: bytes | memoryview, uploads: Path) -> Path:
     """Keep a file below `uploads` under its name and hash, a .zip file unpacked; DNTKError leaves nothing behind."""
     stem, suffix = _checked(name)
-    target = uploads / f"{stem}-{hashlib.sha256(content).hexdigest()[:8]}{suffix.removesuffix('.zip')}"
-    with locked(uploads / ".lock", wait=True):
-        # Whoever began these was killed: the lock is ours.
-        for left in uploads.glob(".new-*"):
-            shutil.rmtree(left)
-        if target.exists():
-            return target
-        if len([*uploads.glob("[!.]*")]) >= MOST_UPLOADS:
-            raise DNTKError(f"there are {MOST_UPLOADS} uploads already; ask the server's owner to delete some")
-        with tempfile.TemporaryDirectory(dir=uploads, prefix=".new-") as scratch:
-            path = Path(scratch) / name
-            try:
-                path.write_bytes(content)
-                os.replace(_opened(path), target)
-            except DNTKError as error:
-                raise DNTKError(str(error).replace(f"{scratch}/", "")) from None
-            except OSError as error:
-                raise DNTKError(f"{name} cannot be kept ({error.strerror or error})") from None
+    target = uploads / f"{stem}-{hashlib.sha256(content).hexdigest()[:16]}{suffix.removesuffix('.zip')}"
+    if not os.access(uploads, os.W_OK | os.X_OK):
+        raise DNTKError(CLOSED)
+    try:
+        with locked(uploads / ".lock", wait=True):
+            _keep(name, content, target)
+    except OSError as error:
+        raise DNTKError(f"{CLOSED} ({error.strerror})") from None
     return target
+
+
+def _keep(name: str, content: bytes | memoryview, target: Path) -> None:
+    """Write, open as a run would, and rename into place."""
+    uploads = target.parent
+    # Whoever began these was killed: the lock is ours.
+    for left in uploads.glob(".new-*"):
+        shutil.rmtree(left)
+    if target.exists():
+        return
+    if len([*uploads.glob("[!.]*")]) >= MOST_UPLOADS:
+        raise DNTKError(f"there are {MOST_UPLOADS} uploads already; ask the server's owner to delete some")
+    with tempfile.TemporaryDirectory(dir=uploads, prefix=".new-") as scratch:
+        path = Path(scratch) / name
+        path.write_bytes(content)
+        try:
+            os.replace(_opened(path), target)
+        except DNTKError as error:
+            raise DNTKError(str(error).replace(f"{scratch}/", "")) from None
+        except OSError:
+            raise
+        # A reader may raise anything at a file that was made to break it.
+        except Exception:
+            raise DNTKError(f"{name} cannot be opened as what its ending says") from None
 
 
 def _checked(name: str) -> tuple[str, str]:
@@ -59,14 +74,14 @@ def _checked(name: str) -> tuple[str, str]:
 
 def _opened(path: Path) -> Path:
     """Open a file as a run would; returns what is to be kept of it."""
-    if path.suffix in WEIGHTS:
-        check_zip(path, LARGEST)
-        read_state(path)
-    elif path.suffix == ".npz":
-        check_zip(path, min(LARGEST, available_bytes() // 2))
+    if path.suffix == ".zip":
+        return _unpacked(path)
+    # Numbers of one byte take four once they are images in [0, 1], and half of the memory stays free.
+    check_zip(path, min(LARGEST, available_bytes() // 8))
+    if path.suffix == ".npz":
         npz(DataSpec("npz", str(path)))
     else:
-        return _unpacked(path)
+        read_state(path)
     return path
 
 

@@ -193,9 +193,11 @@ class Plain(nn.Linear):
     """A kind of its own that does what it derives from does."""
 
 
-class Doubled(nn.Linear):
+class Clamped(nn.Linear):
+    """Idle on small inputs, such as an example may be."""
+
     def forward(self, x):
-        return 2 * super().forward(x)
+        return super().forward(x).clamp(-3, 3)
 
 
 class Adapted(nn.Linear):
@@ -212,14 +214,29 @@ class ChannelNorm(nn.LayerNorm):
         return super().forward(x.transpose(1, 2)).transpose(1, 2)
 
 
-def test_a_derived_layer_is_fast_only_if_its_kinds_rule_holds_for_it():
+def test_a_derived_layer_is_fast_only_if_it_inherits_what_it_computes():
     torch.manual_seed(0)
-    module = nn.Sequential(
-        Plain(6, 6), nn.Unflatten(1, (2, 3)), ChannelNorm(2), nn.Flatten(), Doubled(6, 5), Adapted(5, 3)
-    )
-    x = torch.randn(4, 6)
-    assert {name.split(".")[0] for name in prepare(module, x).rest} == {"2", "4", "5"}
+    norm = nn.Sequential(nn.Unflatten(1, (2, 3)), ChannelNorm(2), nn.Flatten())
+    weighed = torch.nn.utils.parametrizations.weight_norm(nn.Linear(5, 5))
+    module = nn.Sequential(Clamped(6, 6), Plain(6, 6), norm, Adapted(6, 5), weighed, nn.Linear(5, 3))
+    x = torch.randn(5, 6) * torch.tensor([1, 1, 1, 20, 20])[:, None]
+    assert {name.split(".")[0] for name in prepare(module, x).rest} == {"0", "2", "3", "4"}
+    assert "4.bias" not in prepare(module, x).rest
     torch.testing.assert_close(features(module, x), jacobian(module, x), rtol=1e-4, atol=1e-5)
+
+
+def test_a_network_may_refuse_other_shapes_of_its_parameters():
+    class Strict(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = nn.Parameter(torch.randn(3, 6))
+
+        def forward(self, x):
+            assert self.weight.shape == (3, 6)
+            return x @ self.weight.T
+
+    x = torch.randn(4, 6)
+    assert prepare(Strict(), x).rest == ("weight",)
 
 
 def jacobian_by_autograd(module, x):

@@ -2,6 +2,7 @@
 
 import io
 import stat
+import struct
 import zipfile
 from pathlib import Path
 
@@ -100,6 +101,71 @@ def test_what_is_not_what_it_says(place):
     refused(place, "x.zip", packed({"notes.txt": b""}), "holds no images below train")
     refused(place, "x.zip", packed({"train/cat/0.png": picture()}), "has no folder val")
     refused(place, "x.safetensors", b"hello", "cannot be read as weights")
+
+
+def array(header: str, numbers: bytes = b"") -> bytes:
+    """An .npy file with any header."""
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + numbers
+
+
+def test_arrays_that_no_reader_expects(place):
+    for dtype in ("U5", "V4", "M8[s]", "c8", [("a", "i4")]):
+        refused(place, "x.npz", dataset(train_images=np.zeros((4, 1, 8, 8), dtype)), "must be numbers|cannot be read")
+    refused(place, "x.npz", dataset(train_images=np.zeros((4, 1, 0, 0))), "must be \\(n, 1 or 3, size, size\\)")
+    refused(place, "x.npz", dataset(class_names=np.zeros((10**12, 0))), "list of names")
+    refused(place, "x.npz", dataset(class_names=np.array(["a"] * 5)), "list of names")
+    for descr in ("()", "('<i4',)", "'<i4' * 9", "1"):
+        header = array(f"{{'descr': {descr}, 'fortran_order': False, 'shape': (1,)}}\n")
+        refused(place, "x.npz", packed({"train_images.npy": header}), "cannot be read as .npz")
+    refused(place, "x.npz", packed({"a.npy": array("x" * 20_000)}), "cannot be read as .npz")
+
+
+def two_directories(real: bytes, decoy: bytes) -> bytes:
+    """A decoy for readers that go by its place, and another archive for those that go by the offset at the end."""
+    end, offset = decoy.rfind(b"PK\5\6"), real.index(b"PK\1\2")
+    return real + decoy[: end + 16] + struct.pack("<LH", offset, 0)
+
+
+def test_an_archive_that_readers_read_differently(place):
+    """What is checked must be what is read: torch goes by offsets, zipfile by places."""
+    buffer = io.BytesIO()
+    torch.save({"w": torch.ones(3)}, buffer)
+    refused(place, "x.pth", two_directories(buffer.getvalue(), packed({"a": b""})), "more than one archive")
+    locator = struct.pack("<4sLQL", b"PK\6\7", 0, 0, 1)
+    plain = packed({"a": b""})
+    end = plain.rfind(b"PK\5\6")
+    for name in ("x.pth", "x.zip", "x.npz"):
+        refused(place, name, plain[:end] + locator + plain[end:], "two directories|damaged|unpacked|read as")
+
+
+def test_an_archive_whose_files_are_larger_than_they_say(place):
+    """A bzip2 member of 913 bytes that says 100 and holds a gigabyte: such packing is not taken at all."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_BZIP2) as archive:
+        archive.writestr("train/cat/0.png", bytes(2**20))
+    for name in ("x.zip", "x.npz"):
+        refused(place, name, buffer.getvalue(), "packed in an unusual way")
+
+
+def test_names_in_an_archive_that_are_no_text(place):
+    content = packed(photos() | {"train/cat/é.png": b""}).replace("é".encode(), b"\xff\xff")
+    refused(place, "x.zip", content, "cannot be unpacked")
+    refused(place, "x.npz", content, "damaged zip file")
+    refused(place, "x.zip", packed(photos() | {"a/" * 9 + "0.png": picture()}), "more than 7 folders")
+
+
+def test_a_folder_that_is_gone_or_closed(place):
+    with pytest.raises(DNTKError, match="cannot be kept now") as caught:
+        receive("x.npz", dataset(), place / "gone")
+    assert str(place) not in str(caught.value)
+
+
+def test_whatever_a_reader_raises_is_one_sentence(place, monkeypatch):
+    def broken(path):
+        raise KeyError("secret")
+
+    monkeypatch.setattr(uploads, "_opened", broken)
+    refused(place, "x.npz", dataset(), "x.npz cannot be opened as what its ending says")
 
 
 def test_pickles_are_not_run(place, tmp_path):

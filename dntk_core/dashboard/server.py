@@ -42,18 +42,23 @@ def parse(words: list[str]) -> Settings:
     """Read the arguments; what is no folder is left out, with a warning."""
     parser = argparse.ArgumentParser(allow_abbrev=False, add_help=False, exit_on_error=False)
     parser.add_argument("--remote", action="store_true")
-    parser.add_argument("--root", type=Path, action="append", default=[])
-    parser.add_argument("--uploads", type=Path, action="append", default=[])
-    found, _ = parser.parse_known_args(words)
+    parser.add_argument("--root", action="append", default=[])
+    parser.add_argument("--uploads", action="append", default=[])
+    try:
+        found, _ = parser.parse_known_args(words)
+    except argparse.ArgumentError as error:
+        log.warning("%s; no folder is opened, and this machine alone is served", error)
+        return Settings()
     roots, uploads = (_folders(flag, named) for flag, named in (("root", found.root), ("uploads", found.uploads)))
     return Settings(found.remote, roots + uploads[-1:], uploads[-1] if uploads else None)
 
 
-def _folders(flag: str, named: list[Path]) -> tuple[Path, ...]:
-    for path in named:
-        if not path.is_dir():
-            log.warning("--%s %s is no folder; it is left out", flag, path)
-    return tuple(path.resolve() for path in named if path.is_dir())
+def _folders(flag: str, named: list[str]) -> tuple[Path, ...]:
+    there = [name for name in named if name and Path(name).is_dir()]
+    for name in named:
+        if name not in there:
+            log.warning("--%s %r is no folder; it is left out", flag, name)
+    return tuple(Path(name).resolve() for name in there)
 
 
 def refusal(address: str | None, xsrf: bool, remote: bool) -> str:

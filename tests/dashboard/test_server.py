@@ -39,6 +39,7 @@ def test_arguments_name_roots_and_nothing_else_counts(tmp_path, caplog):
     words += ["--uploads", str(tmp_path / "sent")]
     assert parse(words) == Settings(True, (tmp_path / "data", tmp_path / "sent"), tmp_path / "sent")
     assert parse(["--uploads", str(tmp_path / "none")]) == Settings()
+    assert parse(["--uploads", "", "--root", ""]) == parse(["--remote", "--uploads"]) == Settings()
 
 
 def test_the_server_is_set_up_to_tell_nobody_and_take_nothing():
