@@ -12,6 +12,10 @@ torch.set_num_threads(1)
 LONGEST = ("tests/browser/", "tests/wmdd/", "tests/test_paper.py", "tests/test_kills.py", "tests/test_ranks.py")
 
 
+# Browser tests with a server of their own; the others share one.
+APART = ("tests/browser/test_trust.py", "tests/browser/test_uploads.py")
+
+
 def pytest_collection_modifyitems(items):
     """Long files first, the others in their order."""
     items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
@@ -19,12 +23,13 @@ def pytest_collection_modifyitems(items):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """With several workers, each takes whole files, and one takes all that needs the browser and its server."""
+    """With several workers, each takes whole files, and one takes all that share a server."""
     from xdist.scheduler import LoadScopeScheduling
 
     class ByFile(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            return LONGEST[0] if nodeid.startswith(LONGEST[0]) else nodeid.split("::")[0]
+            file = nodeid.split("::")[0]
+            return LONGEST[0] if file.startswith(LONGEST[0]) and file not in APART else file
 
     return ByFile(config, log)
 

@@ -7,7 +7,7 @@ def test_a_computation_is_seen_elsewhere_survives_a_reload_is_cancelled_and_resu
     one, two = tab(), tab()
     here, card = (each.page.locator("[class*=st-key-job_]") for each in (one, two))
     one.page.get_by_text("Compute another run").click()
-    for label, value in (("Model epochs", "0"), ("Inputs kernel", "400"), ("Inputs test", "300")):
+    for label, value in (("Model epochs", "0"), ("Inputs kernel", "200"), ("Inputs test", "100")):
         one.page.get_by_label(label, exact=True).fill(value)
     one.page.get_by_role("button", name="Compute", exact=True).click()
 
