@@ -23,7 +23,7 @@ def test_a_slider_redraws_figures_in_place_and_keeps_the_zoom(tab):
     zoomed = zoom_in(one, figure)
     assert zoomed[1] - zoomed[0] < 0.5 * (whole[1] - whole[0])
     one.move("Clusters", 1).wait_for_parameter("H", "11")
-    one.page.wait_for_function("document.querySelector('.dntk-plot').dataset.drawn > 1")
+    one.page.wait_for_function("document.querySelector('.dntk-plot')?.dataset.drawn > 1")
     assert figure.evaluate(DATA) != before
     assert figure.evaluate("gd => gd.mark") == 1, "the figure was made anew"
     assert figure.evaluate(RANGE) == zoomed

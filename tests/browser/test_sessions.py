@@ -24,7 +24,7 @@ def test_the_view_goes_along_to_other_pages_and_back(tab):
     assert one.parameter("H") == "8"
     one.page.go_back()
     one.wait_for_parameter("H", "7").settle()
-    one.page.wait_for_function("document.querySelector('[data-testid=stSlider] input').value === '7'")
+    one.page.wait_for_function("document.querySelector('[data-testid=stSlider] input')?.value === '7'")
 
 
 def test_fast_key_presses_are_never_thrown_back(tab):
