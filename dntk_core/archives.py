@@ -6,6 +6,8 @@ import stat
 import struct
 import zipfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
 import numpy as np
@@ -15,8 +17,7 @@ from dntk_core.files import NO_ARRAY
 from dntk_core.text import is_line
 
 # What zipfile raises for a file that only ends like an archive.
-NO_ZIP = (zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, NotImplementedError, RuntimeError, struct.error)
-NO_ZIP += (ValueError, EOFError)
+NO_ZIP = (zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, struct.error, RuntimeError, ValueError, EOFError)
 MOST_ARRAYS, MOST_FILES, LONGEST_PATH, DEEPEST = 100, 100_000, 255, 8
 LARGEST = 64 * 2**30
 # Where a zip file's end is looked for: its longest comment, and what may stand before that.
@@ -27,45 +28,43 @@ UNSUSPECTED, RATIO = 64 * 2**20, 200
 
 def read_npz(path: Path) -> dict[str, np.ndarray]:
     """Read all arrays of numbers or text; DNTKError if it is no .npz file, or one that no memory could hold."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            members = _members(path, archive, MOST_ARRAYS, LARGEST)
-            return {member.filename.removesuffix(".npy"): _read(archive, member) for member in members}
-    except DNTKError:
-        raise
-    except (*NO_ARRAY, *NO_ZIP) as error:
-        raise DNTKError(f"{path} cannot be read as .npz: {str(error).partition(chr(10))[0]}") from None
+    with _explained(f"{path} cannot be read as .npz", *NO_ARRAY), zipfile.ZipFile(path) as archive:
+        members = _members(path, archive, MOST_ARRAYS, LARGEST)
+        return {member.filename.removesuffix(".npy"): _read(archive, member) for member in members}
 
 
 def check_zip(path: Path, largest: int = LARGEST) -> None:
     """Refuse a zip file that would unpack to far more than its size, or than `largest`; other files are let pass."""
-    try:
+    with _explained(f"{path} is a damaged zip file"):
         if zipfile.is_zipfile(path):
             with zipfile.ZipFile(path) as archive:
                 _members(path, archive, MOST_FILES, largest)
-    except DNTKError:
-        raise
-    except NO_ZIP as error:
-        raise DNTKError(f"{path} is a damaged zip file: {error}") from None
 
 
 def unpack(path: Path, target: Path, suffixes: set[str], largest: int) -> None:
     """Unpack the files with these endings; an archive that holds links, or would write elsewhere, is refused whole."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            members = _members(path, archive, MOST_FILES, largest)
-            places = {_place(path, member): member for member in members if not member.filename.endswith("/")}
-            for place, member in places.items():
-                if place.suffix.lower() in suffixes:
+    with _explained(f"{path} cannot be unpacked"), zipfile.ZipFile(path) as archive:
+        members = _members(path, archive, MOST_FILES, largest)
+        places = {_place(path, member): member for member in members if not member.filename.endswith("/")}
+        for place, member in places.items():
+            if place.suffix.lower() in suffixes:
+                try:
                     (target / place).parent.mkdir(parents=True, exist_ok=True)
                     with archive.open(member) as source, open(target / place, "xb") as sink:
                         shutil.copyfileobj(source, sink)
+                except (FileExistsError, NotADirectoryError, IsADirectoryError):
+                    raise DNTKError(f"{path} holds two files of the same name") from None
+
+
+@contextmanager
+def _explained(what: str, *more: type[Exception]) -> Iterator[None]:
+    """Turn what zipfile raises, and `more`, into one sentence."""
+    try:
+        yield
     except DNTKError:
         raise
-    except (FileExistsError, NotADirectoryError, IsADirectoryError):
-        raise DNTKError(f"{path} holds two files of the same name") from None
-    except NO_ZIP as error:
-        raise DNTKError(f"{path} cannot be unpacked: {error}") from None
+    except (*NO_ZIP, *more) as error:
+        raise DNTKError(f"{what}: {str(error).partition(chr(10))[0]}") from None
 
 
 def _place(path: Path, member: zipfile.ZipInfo) -> PurePosixPath:

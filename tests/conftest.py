@@ -7,11 +7,8 @@ import torch
 
 torch.set_num_threads(1)
 
-
 # What takes longest is begun first, so that two workers end together.
 LONGEST = ("tests/browser/", "tests/wmdd/", "tests/test_paper.py", "tests/test_kills.py", "tests/test_ranks.py")
-
-
 # Browser tests with a server of their own; the others share one.
 APART = ("tests/browser/test_trust.py", "tests/browser/test_uploads.py")
 
