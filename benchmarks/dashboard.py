@@ -14,7 +14,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from dntk_core import RunSpec, load_or_build
-from dntk_core.store import Store
+from dntk_core.cache.store import Store
 from tests.browser.launch import chromium, serve
 
 # Page → the slider that changes most of it.

@@ -15,18 +15,18 @@ import torch
 import torch.nn.functional as F
 
 from dntk_core import Compute, RunSpec, load_or_build
-from dntk_core.data import load_data
-from dntk_core.models import build_model
-from dntk_core.progress import ignore
-from dntk_core.randomness import generator
-from dntk_core.spec import DistillSpec
-from dntk_core.stages import load_network, tensor
-from dntk_core.store import Workbench
-from dntk_core.terminal import Bar
-from dntk_core.training import accuracy, batches, fit, label_objective
-from dntk_core.wmdd.judgement import judgement_table
-from dntk_core.wmdd.soft_labels import shares
-from dntk_core.wmdd.stages import build_distilled_stage, soft_objective
+from dntk_core.base.progress import ignore
+from dntk_core.base.randomness import generator
+from dntk_core.base.spec import DistillSpec
+from dntk_core.base.terminal import Bar
+from dntk_core.cache.store import Workbench
+from dntk_core.data.dataset import load_data
+from dntk_core.dataset.judgement import judgement_table
+from dntk_core.dataset.soft_labels import shares
+from dntk_core.dataset.stages import build_distilled_stage, soft_objective
+from dntk_core.models.architectures import build_model
+from dntk_core.models.artifact import load_network
+from dntk_core.models.training import accuracy, batches, fit, label_objective, tensor
 
 CPU = torch.device("cpu")
 SEEDS = range(3)

@@ -29,10 +29,10 @@ from torch import Tensor, nn
 from torch.autograd.graph import get_gradient_edge
 
 from benchmarks.peers import PEERS, Parts
-from dntk_core.gradients import exact_kernels, project_batch, projector
-from dntk_core.johnson_lindenstrauss import expected_error, relative_error
-from dntk_core.network import prepare
-from dntk_core.spec import ProjectionSpec
+from dntk_core.base.spec import ProjectionSpec
+from dntk_core.gradients.johnson_lindenstrauss import expected_error, relative_error
+from dntk_core.gradients.network import prepare
+from dntk_core.gradients.stream import exact_kernels, project_batch, projector
 
 ROOT = Path(__file__).resolve().parent.parent
 CPU = torch.device("cpu")

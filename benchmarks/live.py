@@ -20,17 +20,17 @@ from time import perf_counter, process_time
 
 import numpy as np
 
-from dntk_core.clusters import spectral_clusters
-from dntk_core.conditioning import conditioning
-from dntk_core.curves import size_curve
 from dntk_core.distill.local_global import local_global, local_global_of
 from dntk_core.distill.mixing import selection
-from dntk_core.grid import grid_of
-from dntk_core.kernels import kernels_from_features
-from dntk_core.live import Live
-from dntk_core.readout import Problem, Scores, compress, evaluate
-from dntk_core.ridge import absolute_ridge
-from dntk_core.spectrum import spectrum
+from dntk_core.kernels.class_kernels import kernels_from_features
+from dntk_core.kernels.clusters import spectral_clusters
+from dntk_core.kernels.ridge import absolute_ridge
+from dntk_core.kernels.spectrum import spectrum
+from dntk_core.readout.conditioning import conditioning
+from dntk_core.readout.curves import size_curve
+from dntk_core.readout.grid import grid_of
+from dntk_core.readout.ridge import Problem, Scores, compress, evaluate
+from dntk_core.run.live import Live
 
 RIDGE = 1e-4
 

@@ -15,11 +15,11 @@ from pathlib import Path
 import torch
 
 from benchmarks.engine import NETWORKS, subject
-from dntk_core.compute import Compute
-from dntk_core.gradients import bytes_per_input, projector, stream
-from dntk_core.memory import peak_bytes
-from dntk_core.network import prepare
-from dntk_core.spec import ProjectionSpec
+from dntk_core.base.compute import Compute
+from dntk_core.base.memory import peak_bytes
+from dntk_core.base.spec import ProjectionSpec
+from dntk_core.gradients.network import prepare
+from dntk_core.gradients.stream import bytes_per_input, projector, stream
 
 ROOT = Path(__file__).resolve().parent.parent
 BATCHES, INPUTS = (0, 1, 4, 16, 64), (64, 128)

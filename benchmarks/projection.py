@@ -13,12 +13,12 @@ import numpy as np
 import torch
 
 from dntk_core import Compute, RunSpec, load_or_build
-from dntk_core.data import load_data
-from dntk_core.gradients import exact_kernels, project_batch, projector
-from dntk_core.johnson_lindenstrauss import expected_error, guaranteed_epsilon, relative_error
-from dntk_core.network import prepare
-from dntk_core.spec import ProjectionSpec
-from dntk_core.stages import load_network
+from dntk_core.base.spec import ProjectionSpec
+from dntk_core.data.dataset import load_data
+from dntk_core.gradients.johnson_lindenstrauss import expected_error, guaranteed_epsilon, relative_error
+from dntk_core.gradients.network import prepare
+from dntk_core.gradients.stream import exact_kernels, project_batch, projector
+from dntk_core.models.artifact import load_network
 
 SIZES = (256, 512, 1024, 2048, 4096)
 # Orthonormalising a dense P × k matrix takes 2Pk² operations: minutes beyond this.

@@ -22,10 +22,10 @@ from time import process_time
 
 import numpy as np
 
-from dntk_core.gram import Crosses, Grams
-from dntk_core.kernels import Kernels
-from dntk_core.live import Live
-from dntk_core.readout import Problem
+from dntk_core.kernels.class_kernels import Kernels
+from dntk_core.kernels.gram import Crosses, Grams
+from dntk_core.readout.ridge import Problem
+from dntk_core.run.live import Live
 
 ROOT = Path(__file__).resolve().parent.parent
 C, K, TESTS, RIDGE = 10, 2048, 2000, 1e-4

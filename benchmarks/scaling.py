@@ -21,13 +21,13 @@ import torch
 import torchvision
 
 from benchmarks.engine import limit
-from dntk_core.gradients import project_batch, projector
-from dntk_core.memory import peak_bytes
-from dntk_core.network import prepare
-from dntk_core.pipeline import open_run
-from dntk_core.spec import InputSpec, ModelSpec, ProjectionSpec, RunSpec
-from dntk_core.stages import forward_flops
-from dntk_core.store import Store
+from dntk_core.base.memory import peak_bytes
+from dntk_core.base.spec import InputSpec, ModelSpec, ProjectionSpec, RunSpec
+from dntk_core.cache.store import Store
+from dntk_core.gradients.network import prepare
+from dntk_core.gradients.stream import project_batch, projector
+from dntk_core.run.pipeline import open_run
+from dntk_core.run.stages import forward_flops
 
 ROOT = Path(__file__).resolve().parent.parent
 SPEC = RunSpec(model=ModelSpec(epochs=0), inputs=InputSpec(kernel=1200, test=500))

@@ -1,22 +1,22 @@
 """Distilled neural tangent kernels: a trained network's kernel, computed once, explored live."""
 
-from dntk_core.bounds import error_budget
-from dntk_core.clusters import spectral_clusters
-from dntk_core.comparison import compare, comparison_table
-from dntk_core.compute import Compute
-from dntk_core.curves import rank_curve, ridge_curve, size_curve
+from dntk_core.base.compute import Compute
+from dntk_core.base.errors import Cancelled, DNTKError
+from dntk_core.base.progress import Progress
+from dntk_core.base.spec import RunSpec
 from dntk_core.distill import METHODS, Mixing, Origin, Source, local_global
-from dntk_core.errors import Cancelled, DNTKError
-from dntk_core.export import export_distilled, load_distilled
-from dntk_core.grid import grid_search
-from dntk_core.kernels import Kernels
-from dntk_core.live import Live
-from dntk_core.pipeline import Run, collect_garbage, delete_run, find_run, load_or_build, open_run, runs
-from dntk_core.progress import Progress
-from dntk_core.readout import Problem, Scores, evaluate, predict, score
-from dntk_core.spec import RunSpec
-from dntk_core.spectrum import effective_dimension, truncation_rank
-from dntk_core.structure import containment, coverage
+from dntk_core.kernels.class_kernels import Kernels
+from dntk_core.kernels.clusters import spectral_clusters
+from dntk_core.kernels.spectrum import effective_dimension, truncation_rank
+from dntk_core.kernels.structure import containment, coverage
+from dntk_core.readout.bounds import error_budget
+from dntk_core.readout.comparison import compare, comparison_table
+from dntk_core.readout.curves import rank_curve, ridge_curve, size_curve
+from dntk_core.readout.grid import grid_search
+from dntk_core.readout.ridge import Problem, Scores, evaluate, predict, score
+from dntk_core.run.export import export_distilled, load_distilled
+from dntk_core.run.live import Live
+from dntk_core.run.pipeline import Run, collect_garbage, delete_run, find_run, load_or_build, open_run, runs
 
 __all__ = [
     "METHODS",

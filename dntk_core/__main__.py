@@ -5,20 +5,20 @@ import sys
 import time
 from dataclasses import asdict
 
-from dntk_core.arguments import compute_of, paper_command_line, paper_specs, parser, spec_of
-from dntk_core.clusters import spectral_clusters
-from dntk_core.comparison import compare, comparison_table
+from dntk_core.base.errors import DNTKError
+from dntk_core.base.processes import rank
+from dntk_core.base.progress import ignore
+from dntk_core.base.spec import RunSpec
+from dntk_core.base.terminal import Bar, duration, size
+from dntk_core.cli.arguments import compute_of, paper_command_line, paper_specs, parser, spec_of
+from dntk_core.dataset.judgement import judgement_table
 from dntk_core.distill import METHODS, Mixing, Source, local_global
-from dntk_core.errors import DNTKError
-from dntk_core.johnson_lindenstrauss import guaranteed_epsilon, sufficient_k
-from dntk_core.pipeline import Run, collect_garbage, delete_run, load_or_build, open_run, runs, train_network
-from dntk_core.progress import ignore
-from dntk_core.ranks import rank
-from dntk_core.readout import evaluate
-from dntk_core.ridge import absolute_ridge
-from dntk_core.spec import RunSpec
-from dntk_core.terminal import Bar, duration, size
-from dntk_core.wmdd.judgement import judgement_table
+from dntk_core.gradients.johnson_lindenstrauss import guaranteed_epsilon, sufficient_k
+from dntk_core.kernels.clusters import spectral_clusters
+from dntk_core.kernels.ridge import absolute_ridge
+from dntk_core.readout.comparison import compare, comparison_table
+from dntk_core.readout.ridge import evaluate
+from dntk_core.run.pipeline import Run, collect_garbage, delete_run, load_or_build, open_run, runs, train_network
 
 
 def main(argv: list[str] | None = None) -> int:

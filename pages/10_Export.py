@@ -4,9 +4,9 @@ import json
 
 import streamlit as st
 
+from dntk_core.base.terminal import size
 from dntk_core.dashboard.exporting import as_parquet, offer, tables, write_distilled, write_report
 from dntk_core.dashboard.page import page
-from dntk_core.terminal import size
 
 with page("Export", uses=("method", "H", "tau_v", "tau_g", "rule", "ridge")) as here:
     left, right = st.columns(2, gap="large")
@@ -33,7 +33,7 @@ with page("Export", uses=("method", "H", "tau_v", "tau_g", "rule", "ridge")) as 
                 st.code(manifest, language="json")
             with st.expander("Load it in Python"):
                 st.code(
-                    "from dntk_core.export import load_distilled\n\n"
+                    "from dntk_core.run.export import load_distilled\n\n"
                     f'distilled = load_distilled("{path.name}")\n'
                     "predictions = distilled.predict(run.kernels.cross)  # or predict_features(Φ*)",
                     language="python",

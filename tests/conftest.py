@@ -8,7 +8,13 @@ import torch
 torch.set_num_threads(1)
 
 # What takes longest is begun first, so that two workers end together.
-LONGEST = ("tests/browser/", "tests/wmdd/", "tests/test_paper.py", "tests/test_kills.py", "tests/test_ranks.py")
+LONGEST = (
+    "tests/browser/",
+    "tests/dataset/",
+    "tests/cli/test_paper.py",
+    "tests/run/test_kills.py",
+    "tests/run/test_ranks.py",
+)
 # Browser tests with a server of their own; the others share one.
 APART = ("tests/browser/test_trust.py", "tests/browser/test_uploads.py")
 
@@ -51,7 +57,7 @@ def default_run(store_folder):
 def distilled_run(store_folder):
     """A small run on distilled digits."""
     from dntk_core import RunSpec, load_or_build
-    from dntk_core.spec import DistillSpec, InputSpec, ModelSpec, ProjectionSpec
+    from dntk_core.base.spec import DistillSpec, InputSpec, ModelSpec, ProjectionSpec
 
     spec = RunSpec(
         model=ModelSpec(epochs=1),

@@ -15,15 +15,15 @@ import numpy as np
 from hypothesis import strategies as st
 from safetensors.numpy import save_file
 
+from dntk_core.base.errors import DNTKError
+from dntk_core.base.spec import RunSpec
+from dntk_core.cache.index import Index
+from dntk_core.cache.store import LAYOUT, Store
+from dntk_core.cache.workbench import Workbench
 from dntk_core.dashboard import literal
 from dntk_core.dashboard.view import NAMES, Limits, View, link, restore
-from dntk_core.errors import DNTKError
-from dntk_core.export import FORMAT, VERSION, _describe, load_distilled
-from dntk_core.index import Index
-from dntk_core.pipeline import open_run
-from dntk_core.spec import RunSpec
-from dntk_core.store import LAYOUT, Store
-from dntk_core.workbench import Workbench
+from dntk_core.run.export import FORMAT, VERSION, _describe, load_distilled
+from dntk_core.run.pipeline import open_run
 
 PATHS = ("../../x", "/etc/passwd", "..", ".", "", "a/b", "a\0b", "x" * 5000, "\ud800", "~/x", "C:\\x", "meta.json")
 NUMBERS = (0, -1, 2**63, 10**400, 1e308, float("inf"), float("nan"), True, None)

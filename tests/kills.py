@@ -15,16 +15,16 @@ from unittest.mock import patch
 import numpy as np
 
 from dntk_core import RunSpec, load_or_build
-from dntk_core.compute import Compute
-from dntk_core.data import load_data
-from dntk_core.pinning import pin
-from dntk_core.pipeline import Run, open_run
-from dntk_core.spec import DataSpec, DistillSpec, InputSpec, ModelSpec, ProjectionSpec
-from dntk_core.store import Store
+from dntk_core.base.compute import Compute
+from dntk_core.base.spec import DataSpec, DistillSpec, InputSpec, ModelSpec, ProjectionSpec
+from dntk_core.cache.store import Store
+from dntk_core.data.dataset import load_data
+from dntk_core.run.pinning import pin
+from dntk_core.run.pipeline import Run, open_run
 
 # Processes start from one that has loaded PyTorch already.
 server = get_context("forkserver")
-server.set_forkserver_preload(["dntk_core.stages", "dntk_core.wmdd.comparison", "dntk_core.wmdd.stages"])
+server.set_forkserver_preload(["dntk_core.run.stages", "dntk_core.dataset.comparison", "dntk_core.dataset.stages"])
 
 
 @dataclass

@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from dntk_core.live import Live
-from dntk_core.pipeline import Run, open_run
+from dntk_core.run.live import Live
+from dntk_core.run.pipeline import Run, open_run
 
 # Two for Compare and a third to come back to; a run holds its kernels in memory.
 _RUNS = 3

@@ -6,7 +6,7 @@ from dntk_core.dashboard import cached
 from dntk_core.dashboard.mixing import current_mixing
 from dntk_core.dashboard.page import Page, limits
 from dntk_core.dashboard.view import restore
-from dntk_core.pipeline import runs
+from dntk_core.run.pipeline import runs
 
 
 def choose_other(here: Page) -> Page | None:

@@ -2,16 +2,15 @@
 
 import streamlit as st
 
-from dntk_core import roots
-from dntk_core.dashboard import cached, literal
+from dntk_core.base.errors import DNTKError
+from dntk_core.base.progress import Report
+from dntk_core.base.spec import RunSpec
+from dntk_core.base.terminal import duration
+from dntk_core.dashboard import cached, literal, roots
 from dntk_core.dashboard.controls import open_run
 from dntk_core.dashboard.jobs import Job, Jobs, Status
 from dntk_core.dashboard.server import settings
-from dntk_core.errors import DNTKError
-from dntk_core.pipeline import load_or_build
-from dntk_core.progress import Report
-from dntk_core.spec import RunSpec
-from dntk_core.terminal import duration
+from dntk_core.run.pipeline import load_or_build
 
 _BUSY_SECONDS = 0.7
 # Another session may start a job at any time.

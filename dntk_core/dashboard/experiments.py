@@ -11,8 +11,8 @@ from dntk_core.dashboard.panel import Panel
 from dntk_core.dashboard.sections import containment, coverage, curves, grid, ledger, spectra
 from dntk_core.dashboard.view import View
 from dntk_core.distill import METHODS
-from dntk_core.ledger import ledger as costs
-from dntk_core.spectrum import truncation_rank
+from dntk_core.kernels.spectrum import truncation_rank
+from dntk_core.run.ledger import ledger as costs
 
 SIZES = (5, 10, 20, 50, 100, 250, 500)
 EPSILON, CLUSTERS = 0.05, 10

@@ -9,16 +9,16 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from dntk_core.base.errors import DNTKError
+from dntk_core.cache.store import Store
 from dntk_core.dashboard.mixing import current_mixing
 from dntk_core.dashboard.page import Page
 from dntk_core.dashboard.report import report
 from dntk_core.dashboard.sections import SECTIONS
 from dntk_core.dashboard.snippets import as_command
-from dntk_core.errors import DNTKError
-from dntk_core.export import Distilled, export_distilled, load_distilled
-from dntk_core.readout import predict
-from dntk_core.store import Store
-from dntk_core.tables import gradients_table, predictions_table, spectra_table, weights_table
+from dntk_core.readout.ridge import predict
+from dntk_core.run.export import Distilled, export_distilled, load_distilled
+from dntk_core.run.tables import gradients_table, predictions_table, spectra_table, weights_table
 
 
 def offer(label: str, make: Callable[[], object], name: str) -> None:

@@ -5,17 +5,17 @@ from pathlib import Path
 
 import streamlit as st
 
+from dntk_core.base.errors import DNTKError
+from dntk_core.base.spec import RunSpec
+from dntk_core.base.terminal import duration, size
+from dntk_core.cache.index import RunInfo
 from dntk_core.dashboard import cached, computations, literal
 from dntk_core.dashboard.controls import open_run
 from dntk_core.dashboard.server import settings
 from dntk_core.dashboard.spec_form import offer_anew, spec_form
-from dntk_core.errors import DNTKError
-from dntk_core.index import RunInfo
-from dntk_core.kernels import LARGEST_DENSE
-from dntk_core.pipeline import Run, delete_run, runs
-from dntk_core.spec import RunSpec
-from dntk_core.spectrum import LEADING
-from dntk_core.terminal import duration, size
+from dntk_core.kernels.class_kernels import LARGEST_DENSE
+from dntk_core.kernels.spectrum import LEADING
+from dntk_core.run.pipeline import Run, delete_run, runs
 
 
 def summary(run: Run) -> None:
@@ -56,7 +56,7 @@ def new_run(start: RunSpec) -> None:
 def _upload(folder: Path) -> None:
     """Take one file after another; each is out of the server's memory once it is kept."""
     # Checking weights needs PyTorch, which a server without uploads never loads.
-    from dntk_core.uploads import SUFFIXES, receive
+    from dntk_core.dashboard.uploads import SUFFIXES, receive
 
     count = st.session_state.setdefault("uploads", 0)
     sent = st.file_uploader(

@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from dntk_core.errors import Cancelled, DNTKError
-from dntk_core.progress import Progress, Report
+from dntk_core.base.errors import Cancelled, DNTKError
+from dntk_core.base.progress import Progress, Report
 
 log = logging.getLogger(__name__)
 

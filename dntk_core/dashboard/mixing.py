@@ -2,7 +2,7 @@
 
 from dntk_core.dashboard.view import View
 from dntk_core.distill import Mixing
-from dntk_core.live import Live
+from dntk_core.run.live import Live
 
 
 def current_mixing(live: Live, view: View) -> Mixing:

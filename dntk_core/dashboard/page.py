@@ -8,16 +8,16 @@ from pathlib import Path
 
 import streamlit as st
 
+from dntk_core.base.errors import DNTKError
+from dntk_core.base.spec import RunSpec
 from dntk_core.dashboard import cached, computations, literal
 from dntk_core.dashboard.controls import open_run, publish, sidebar
 from dntk_core.dashboard.navigation import links
 from dntk_core.dashboard.server import guard
 from dntk_core.dashboard.view import Limits, View, link
 from dntk_core.distill import METHODS
-from dntk_core.errors import DNTKError
-from dntk_core.live import Live
-from dntk_core.pipeline import Run
-from dntk_core.spec import RunSpec
+from dntk_core.run.live import Live
+from dntk_core.run.pipeline import Run
 
 log = logging.getLogger(__name__)
 

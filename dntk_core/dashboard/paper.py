@@ -3,14 +3,14 @@
 import logging
 from pathlib import Path
 
-from dntk_core.arguments import DISTILLED, REAL
+from dntk_core.base.terminal import duration, size
+from dntk_core.cli.arguments import DISTILLED, REAL
 from dntk_core.dashboard import cached
 from dntk_core.dashboard.experiments import CLUSTERS, EPSILON, EXPERIMENTS, table
 from dntk_core.dashboard.page import Page
 from dntk_core.dashboard.pictures import save_pictures
 from dntk_core.dashboard.view import View
-from dntk_core.pipeline import Run
-from dntk_core.terminal import duration, size
+from dntk_core.run.pipeline import Run
 
 LEGEND = (
     "Each sentence begins with *Same* or *Different*: whether the paper's holds here, by the rules in "

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from PIL import Image
 from plotly.offline import get_plotlyjs
 
-from dntk_core.errors import DNTKError
+from dntk_core.base.errors import DNTKError
 
 FLAGS = (
     "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "

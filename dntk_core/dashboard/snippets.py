@@ -36,7 +36,7 @@ def as_command(key: str, view: View, size: int) -> str:
 def as_python(key: str, view: View, size: int) -> str:
     """The Python that prints the scores."""
     if view.method == "local-global":
-        imports = "from dntk_core.clusters import spectral_clusters\nfrom dntk_core.distill import local_global\n"
+        imports = "from dntk_core import local_global, spectral_clusters\n"
         mixing = (
             f"labels = spectral_clusters(run.kernels.mean, H={view.H}, seed=0)\n"
             f"mixing = local_global(run.kernels.mean, labels, tau_v={view.tau_v}, tau_g={view.tau_g}, "
@@ -50,8 +50,8 @@ def as_python(key: str, view: View, size: int) -> str:
         )
     return (
         f"{imports}"
-        "from dntk_core.pipeline import open_run\n"
-        "from dntk_core.readout import evaluate\n\n"
+        "from dntk_core.run.pipeline import open_run\n"
+        "from dntk_core.readout.ridge import evaluate\n\n"
         f'run = open_run("{key}")\n'
         f"{mixing}\n"
         f"print(evaluate(run.problem, mixing, ridge={view.ridge}))\n"

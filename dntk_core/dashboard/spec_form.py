@@ -6,10 +6,10 @@ from pathlib import Path
 
 import streamlit as st
 
-from dntk_core import roots
-from dntk_core.compute import PRECISIONS
-from dntk_core.sources import SOURCES
-from dntk_core.spec import BASES, DISTILLATIONS, OUTPUTS, STARTS, WEIGHTS, RunSpec
+from dntk_core.base.compute import PRECISIONS
+from dntk_core.base.spec import BASES, DISTILLATIONS, OUTPUTS, STARTS, WEIGHTS, RunSpec
+from dntk_core.dashboard import roots
+from dntk_core.data.sources import SOURCES
 
 _CHOICES = {
     "data name": tuple(SOURCES),

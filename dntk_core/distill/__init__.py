@@ -6,8 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from dntk_core.clusters import cluster_embedding, embed
-from dntk_core.decomposition import Decomposition, decompose
+from dntk_core.base.errors import DNTKError
 from dntk_core.distill.averaging import centroids, medoids
 from dntk_core.distill.budget import local_global_within
 from dntk_core.distill.farthest import farthest_point
@@ -19,11 +18,12 @@ from dntk_core.distill.mixing import Mixing, Origin, identity, selection
 from dntk_core.distill.pivoted_cholesky import pivoted_cholesky
 from dntk_core.distill.ridge_optimal import ridge_optimal
 from dntk_core.distill.uniform import uniform
-from dntk_core.errors import DNTKError
-from dntk_core.gram import Gram
-from dntk_core.kernels import Kernels
-from dntk_core.ridge import absolute_ridge
-from dntk_core.spectrum import Spectrum, spectrum
+from dntk_core.kernels.class_kernels import Kernels
+from dntk_core.kernels.clusters import cluster_embedding, embed
+from dntk_core.kernels.decomposition import Decomposition, decompose
+from dntk_core.kernels.gram import Gram
+from dntk_core.kernels.ridge import absolute_ridge
+from dntk_core.kernels.spectrum import Spectrum, spectrum
 
 __all__ = ["GAP_RULES", "METHODS", "Method", "Mixing", "Origin", "Source", "identity", "local_global", "selection"]
 

@@ -3,8 +3,8 @@
 import numpy as np
 
 from dntk_core.distill.mixing import Mixing, Origin, selection
-from dntk_core.kmeans import kmeans
-from dntk_core.spectrum import Spectrum
+from dntk_core.kernels.kmeans import kmeans
+from dntk_core.kernels.spectrum import Spectrum
 
 
 def coordinates(whole: Spectrum) -> np.ndarray:

@@ -4,11 +4,11 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from dntk_core.decomposition import Decomposition
+from dntk_core.base.errors import DNTKError
 from dntk_core.distill.local_global import GAP_RULES, candidates, mix
 from dntk_core.distill.mixing import Mixing
-from dntk_core.errors import DNTKError
-from dntk_core.subspace import subspace_coverage
+from dntk_core.kernels.decomposition import Decomposition
+from dntk_core.kernels.subspace import subspace_coverage
 
 BUDGET_TAU_V = np.append(np.arange(0.05, 0.96, 0.05), 0.99)
 

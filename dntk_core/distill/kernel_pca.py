@@ -3,7 +3,7 @@
 import numpy as np
 
 from dntk_core.distill.mixing import Mixing, Origin
-from dntk_core.spectrum import Spectrum
+from dntk_core.kernels.spectrum import Spectrum
 
 
 def kernel_pca(whole: Spectrum, size: int) -> Mixing:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from dntk_core.distill.mixing import Mixing, selection
-from dntk_core.spectrum import Spectrum
+from dntk_core.kernels.spectrum import Spectrum
 
 
 def leverage_scores(whole: Spectrum, lam: float) -> np.ndarray:

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dntk_core.decomposition import Decomposition, decompose
+from dntk_core.base.errors import DNTKError
 from dntk_core.distill.mixing import Mixing, Origin
-from dntk_core.errors import DNTKError
-from dntk_core.orthogonal import basis_in_order
-from dntk_core.spectrum import check_share
-from dntk_core.structure import local_alignment
+from dntk_core.kernels.decomposition import Decomposition, decompose
+from dntk_core.kernels.orthogonal import basis_in_order
+from dntk_core.kernels.spectrum import check_share
+from dntk_core.kernels.structure import local_alignment
 
 GAP_RULES = ("ratio", "union")
 

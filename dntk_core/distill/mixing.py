@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dntk_core.errors import DNTKError
+from dntk_core.base.errors import DNTKError
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from scipy.optimize import minimize
 
 from dntk_core.distill.kernel_pca import kernel_pca
 from dntk_core.distill.mixing import Mixing, Origin
-from dntk_core.kernels import Kernels
-from dntk_core.spectrum import Spectrum
+from dntk_core.kernels.class_kernels import Kernels
+from dntk_core.kernels.spectrum import Spectrum
 
 
 def objective(kernels: Kernels, targets: np.ndarray, lam: float, matrix: np.ndarray) -> tuple[float, np.ndarray]:

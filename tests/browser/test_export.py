@@ -5,10 +5,10 @@ import io
 import numpy as np
 import pandas as pd
 
-from dntk_core.clusters import spectral_clusters
 from dntk_core.distill import local_global
-from dntk_core.export import load_distilled
-from dntk_core.readout import predict
+from dntk_core.kernels.clusters import spectral_clusters
+from dntk_core.readout.ridge import predict
+from dntk_core.run.export import load_distilled
 
 
 def download(tab, button: str):

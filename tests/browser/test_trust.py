@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from dntk_core import RunSpec, load_or_build
+from dntk_core.base.spec import DataSpec, InputSpec, ModelSpec, ProjectionSpec
+from dntk_core.cache.index import Index
+from dntk_core.cache.store import Store
 from dntk_core.dashboard.figures import spectra
 from dntk_core.dashboard.literal import JOINER
 from dntk_core.dashboard.panel import Panel
 from dntk_core.dashboard.report import report
-from dntk_core.index import Index
-from dntk_core.live import Live
-from dntk_core.spec import DataSpec, InputSpec, ModelSpec, ProjectionSpec
-from dntk_core.store import Store
+from dntk_core.run.live import Live
 from tests import hostile
 from tests.browser import launch
 from tests.browser.tab import Tab

@@ -12,11 +12,11 @@ from dntk_core.dashboard.page import Page
 from dntk_core.dashboard.sections import dataset
 from dntk_core.dashboard.sections.recipe import python
 from dntk_core.dashboard.view import View
-from dntk_core.live import Live
-from dntk_core.wmdd.judgement import Judgement
-from dntk_core.wmdd.sizes import even_order
-from dntk_core.wmdd.soft_labels import shares
-from dntk_core.wmdd.tangent import Capture, KernelError, OneStep
+from dntk_core.dataset.judgement import Judgement
+from dntk_core.dataset.sizes import even_order
+from dntk_core.dataset.soft_labels import shares
+from dntk_core.dataset.tangent import Capture, KernelError, OneStep
+from dntk_core.run.live import Live
 
 NAMES = ("ant", "bee", "cat")
 LABELS = np.repeat(np.arange(3), 4)

@@ -10,15 +10,15 @@ import plotly.graph_objects as go
 import pytest
 from PIL import Image
 
-from dntk_core.bounds import error_budget
-from dntk_core.comparison import compare
 from dntk_core.dashboard.figures import budget, containment, coverage, curves, dataset, distillation, grid, spectra
 from dntk_core.dashboard.figures.canvas import POINTS, panels, thin
+from dntk_core.data.images import as_images
 from dntk_core.distill import Mixing, identity
-from dntk_core.images import as_images
-from dntk_core.live import Live
-from dntk_core.readout import Problem
-from dntk_core.spectrum import effective_dimension, parameter_redundancy, truncation_rank
+from dntk_core.kernels.spectrum import effective_dimension, parameter_redundancy, truncation_rank
+from dntk_core.readout.bounds import error_budget
+from dntk_core.readout.comparison import compare
+from dntk_core.readout.ridge import Problem
+from dntk_core.run.live import Live
 from tests import hostile
 from tests.synthetic import draw, with_kernel
 

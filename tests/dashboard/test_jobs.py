@@ -4,9 +4,9 @@ import threading
 
 import pytest
 
+from dntk_core.base.errors import DNTKError
+from dntk_core.base.progress import Progress
 from dntk_core.dashboard.jobs import Job, Jobs
-from dntk_core.errors import DNTKError
-from dntk_core.progress import Progress
 
 
 def finish(job):

@@ -6,12 +6,12 @@ import sys
 import pytest
 
 from dntk_core import RunSpec, load_or_build
+from dntk_core.base.spec import InputSpec, ModelSpec, ProjectionSpec
 from dntk_core.dashboard.page import Page
 from dntk_core.dashboard.sections import budget, containment, coverage, curves, distillation, grid, ledger, spectra
 from dntk_core.dashboard.sections.recipe import python
 from dntk_core.dashboard.view import View
-from dntk_core.live import Live
-from dntk_core.spec import InputSpec, ModelSpec, ProjectionSpec
+from dntk_core.run.live import Live
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,7 @@ def test_every_panel_is_explained_and_has_a_key_of_its_own(here):
 
 def test_every_panel_is_drawn_for_many_inputs(store_folder, monkeypatch):
     """Beyond a few thousand inputs kernels are kept as features; here that is tried with few."""
-    monkeypatch.setattr("dntk_core.kernels.LARGEST_DENSE", 50)
+    monkeypatch.setattr("dntk_core.kernels.class_kernels.LARGEST_DENSE", 50)
     inputs, projection = InputSpec(kernel=80, test=60), ProjectionSpec(k=128)
     run = load_or_build(RunSpec(model=ModelSpec(epochs=1), inputs=inputs, projection=projection))
     assert not run.dense

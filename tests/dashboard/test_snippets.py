@@ -9,7 +9,7 @@ from dntk_core.__main__ import main
 from dntk_core.dashboard.mixing import current_mixing
 from dntk_core.dashboard.snippets import as_command, as_python
 from dntk_core.dashboard.view import View
-from dntk_core.live import Live
+from dntk_core.run.live import Live
 
 VIEWS = (View(H=5, tau_v=0.7, tau_g=0.9, ridge=0.001, rule="union"), View(H=5, tau_v=0.6, method="kernel PCA"))
 

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from dntk_core.bounds import ErrorBudget
 from dntk_core.dashboard.figures.canvas import figure, log_axis
 from dntk_core.dashboard.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILION, faded
-from dntk_core.spectrum import ParameterRedundancy
+from dntk_core.kernels.spectrum import ParameterRedundancy
+from dntk_core.readout.bounds import ErrorBudget
 
 TERMS = (
     ("approx", "approximation", BLUE),

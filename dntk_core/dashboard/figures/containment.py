@@ -5,7 +5,7 @@ import plotly.graph_objects as go
 
 from dntk_core.dashboard.figures.canvas import colorbar, figure, on, panels
 from dntk_core.dashboard.palette import BLUE, GREY, SEQUENTIAL, VERMILION, faded
-from dntk_core.structure import Containment
+from dntk_core.kernels.structure import Containment
 
 
 def containment(result: Containment, rank: int) -> go.Figure:

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from dntk_core.dashboard import literal
 from dntk_core.dashboard.figures.canvas import figure, on, panels
 from dntk_core.dashboard.palette import BLUE, GAP, GREY, PURPLE, VERMILION, faded
-from dntk_core.structure import Coverage
+from dntk_core.kernels.structure import Coverage
 
 MULTIPLES = 20
 COLUMNS = 5

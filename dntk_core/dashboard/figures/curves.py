@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from dntk_core.comparison import MethodCurve
-from dntk_core.curves import Curve
 from dntk_core.dashboard.figures.canvas import figure, log_axis, on, panels, thin
 from dntk_core.dashboard.palette import BLUE, GREEN, GREY, PURPLE, SERIES, SKY, VERMILION, faded, series
+from dntk_core.readout.comparison import MethodCurve
+from dntk_core.readout.curves import Curve
 
 AXES = {"size": "gradients s", "rank": "rank r", "ridge": "ridge"}
 DASHES = ("solid", "dot", "dash")

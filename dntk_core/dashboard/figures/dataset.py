@@ -9,8 +9,8 @@ from dntk_core.dashboard import literal
 from dntk_core.dashboard.figures.canvas import colorbar, empty, figure, log_axis, on, panels
 from dntk_core.dashboard.figures.distillation import sheet, short
 from dntk_core.dashboard.palette import BLUE, GREY, ORANGE, SEQUENTIAL, SERIES, VERMILION, faded, series
-from dntk_core.wmdd.judgement import Judgement
-from dntk_core.wmdd.tangent import Capture
+from dntk_core.dataset.judgement import Judgement
+from dntk_core.dataset.tangent import Capture
 
 TILES = 10
 SYMBOLS = ("diamond", "square", "cross")

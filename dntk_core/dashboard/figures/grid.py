@@ -5,7 +5,7 @@ import plotly.graph_objects as go
 
 from dntk_core.dashboard.figures.canvas import colorbar, figure, log_axis, on, panels
 from dntk_core.dashboard.palette import GAP, LOCAL, SEQUENTIAL, VERMILION, faded, series
-from dntk_core.grid import Grid
+from dntk_core.readout.grid import Grid
 
 TITLES = {"accuracy": "accuracy", "fidelity": "fidelity", "mse": "logit MSE"}
 SYMBOLS = ("circle", "diamond", "square", "triangle-up", "cross", "x", "star")

@@ -6,7 +6,7 @@ import plotly.graph_objects as go
 
 from dntk_core.dashboard.figures.canvas import figure, on, panels
 from dntk_core.dashboard.palette import BLUE, GREY, ORANGE
-from dntk_core.ledger import Ledger
+from dntk_core.run.ledger import Ledger
 
 WAYS = {"naive": ("naive NTK", GREY), "projected": ("projected", ORANGE), "dntk": ("DNTK", BLUE)}
 QUANTITIES = {"jacobians": "Jacobians", "flops": "FLOPs", "bytes": "bytes held"}

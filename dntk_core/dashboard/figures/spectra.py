@@ -8,8 +8,8 @@ import plotly.graph_objects as go
 from dntk_core.dashboard import literal
 from dntk_core.dashboard.figures.canvas import colorbar, figure, on, panels, thin
 from dntk_core.dashboard.palette import SEQUENTIAL, faded, series
-from dntk_core.gram import Gram
-from dntk_core.spectrum import data_redundancy, effective_dimension, truncation_rank
+from dntk_core.kernels.gram import Gram
+from dntk_core.kernels.spectrum import data_redundancy, effective_dimension, truncation_rank
 
 DASHES = ("solid", "dot", "dash")
 CELLS = 140

@@ -3,14 +3,14 @@
 import numpy as np
 import streamlit as st
 
-from dntk_core.bounds import ASSUMPTIONS, ErrorBudget
 from dntk_core.dashboard import cached
 from dntk_core.dashboard.figures import budget as figures
 from dntk_core.dashboard.page import Page
 from dntk_core.dashboard.panel import Panel
 from dntk_core.dashboard.sections.kernel import chosen_class, kernel_name
 from dntk_core.dashboard.view import RIDGES
-from dntk_core.spectrum import parameter_redundancy
+from dntk_core.kernels.spectrum import parameter_redundancy
+from dntk_core.readout.bounds import ASSUMPTIONS, ErrorBudget
 
 DIMENSIONS = tuple(round(2**power) for power in np.arange(6, 16.5, 0.5))
 RIDGE = rf"""

@@ -3,8 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from dntk_core.comparison import MethodCurve
-from dntk_core.curves import Curve
+from dntk_core.base.progress import Progress, Report, ignore
 from dntk_core.dashboard import cached
 from dntk_core.dashboard.figures import curves as figures
 from dntk_core.dashboard.mixing import current_mixing
@@ -12,7 +11,8 @@ from dntk_core.dashboard.page import Page
 from dntk_core.dashboard.panel import Panel
 from dntk_core.dashboard.view import RIDGES
 from dntk_core.distill import METHODS
-from dntk_core.progress import Progress, Report, ignore
+from dntk_core.readout.comparison import MethodCurve
+from dntk_core.readout.curves import Curve
 
 VIEWS = {"size": "Size", "rank": "Rank", "ridge": "Ridge", "methods": "All methods"}
 SEEDS, SIZES, RANKS = range(3), 24, 80

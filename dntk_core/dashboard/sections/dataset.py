@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import numpy as np
 
+from dntk_core.base.spec import BASES, DistillSpec, RunSpec
 from dntk_core.dashboard.figures import curves as curve_figures
 from dntk_core.dashboard.figures import dataset as figures
 from dntk_core.dashboard.page import Page
 from dntk_core.dashboard.panel import Panel
-from dntk_core.pipeline import Run
-from dntk_core.spec import BASES, DistillSpec, RunSpec
-from dntk_core.wmdd.sizes import evenly_sized
-from dntk_core.wmdd.soft_labels import shares
+from dntk_core.dataset.sizes import evenly_sized
+from dntk_core.dataset.soft_labels import shares
+from dntk_core.run.pipeline import Run
 
 ROWS = 10
 GALLERY = r"""

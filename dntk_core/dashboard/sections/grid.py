@@ -7,7 +7,7 @@ from dntk_core.dashboard import cached
 from dntk_core.dashboard.figures import grid as figures
 from dntk_core.dashboard.page import Page
 from dntk_core.dashboard.panel import Panel
-from dntk_core.grid import Grid
+from dntk_core.readout.grid import Grid
 
 CLUSTERS = (5, 10, 15, 20)
 TAU_V = tuple(np.linspace(0.5, 0.95, 10).round(3).tolist())

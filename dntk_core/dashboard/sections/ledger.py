@@ -4,7 +4,7 @@ from dntk_core.dashboard.figures.ledger import ledgers
 from dntk_core.dashboard.mixing import current_mixing
 from dntk_core.dashboard.page import Page
 from dntk_core.dashboard.panel import Panel
-from dntk_core.ledger import IMAGENET, Description, ledger
+from dntk_core.run.ledger import IMAGENET, Description, ledger
 
 DEFINITION = r"""
 Training side only; every way needs the same test gradients.

@@ -7,11 +7,11 @@ from dntk_core.dashboard.page import Page
 from dntk_core.dashboard.snippets import copy_expander
 
 NAMES = {
-    "effective_dimension": "dntk_core.spectrum",
-    "evenly_sized": "dntk_core.wmdd.sizes",
-    "judgement_table": "dntk_core.wmdd.judgement",
-    "parameter_redundancy": "dntk_core.spectrum",
-    "truncation_rank": "dntk_core.spectrum",
+    "effective_dimension": "dntk_core.kernels.spectrum",
+    "evenly_sized": "dntk_core.dataset.sizes",
+    "judgement_table": "dntk_core.dataset.judgement",
+    "parameter_redundancy": "dntk_core.kernels.spectrum",
+    "truncation_rank": "dntk_core.kernels.spectrum",
 }
 
 
@@ -20,8 +20,8 @@ def python(key: str, calls: Sequence[str]) -> str:
     used = [f"from {module} import {name}" for name, module in NAMES.items() if name in "".join(calls)]
     lines = [
         *used,
-        "from dntk_core.live import Live",
-        "from dntk_core.pipeline import open_run",
+        "from dntk_core.run.live import Live",
+        "from dntk_core.run.pipeline import open_run",
         "",
         f'run = open_run("{key}")',
         "live = Live(run.problem)",

@@ -1,0 +1,17 @@
+"""Where tensors are computed on."""
+
+import torch
+
+from dntk_core.base.errors import DNTKError
+from dntk_core.base.processes import local_rank
+
+
+def resolve_device(name: str) -> torch.device:
+    """Return the device; `auto` takes cuda, then mps, then cpu; of several GPUs each rank takes its own."""
+    available = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
+    if name == "auto":
+        name = next(kind for kind, there in available.items() if there)
+    if not available.get(name, False):
+        there = ", ".join(kind for kind, is_there in available.items() if is_there)
+        raise DNTKError(f"device {name!r} is not available here; available: auto, {there}")
+    return torch.device(name, local_rank() % torch.cuda.device_count()) if name == "cuda" else torch.device(name)

@@ -1,0 +1,54 @@
+"""Frozen dataclasses read strictly from JSON: what does not fit is refused in one sentence."""
+
+from dataclasses import fields, is_dataclass
+
+from dntk_core.base.errors import DNTKError
+from dntk_core.base.text import is_line
+
+# Characters in a name or a path.
+LONGEST = 4096
+
+
+def require(holds: bool, sentence: str) -> None:
+    """Refuse with one sentence."""
+    if not holds:
+        raise DNTKError(sentence)
+
+
+def require_one_of(what: str, value: str, known: tuple[str, ...]) -> None:
+    """Refuse a value that is not known, and name those that are."""
+    require(value in known, f"{what} must be one of {', '.join(known)}, got {value!r}")
+
+
+def read(cls, value, where: str):
+    """Build dataclass `cls` from JSON `value`; missing fields take their defaults, all else must fit exactly."""
+    require(isinstance(value, dict), f"{where} must be an object, got {type(value).__name__}")
+    known = {f.name: f for f in fields(cls)}
+    unknown = sorted(set(value) - set(known))
+    require(not unknown, f"{where} has no field {_short(', '.join(unknown))}; known: {', '.join(known)}")
+    return cls(**{name: _read_field(known[name].type, item, f"{where}.{name}") for name, item in value.items()})
+
+
+def require_lines(part) -> None:
+    """Every text is one that a page can show and a system can open: no half characters, no NUL."""
+    for f in fields(part):
+        value = getattr(part, f.name)
+        if is_dataclass(value):
+            require_lines(value)
+        elif isinstance(value, str):
+            require(is_line(value, LONGEST), f"{f.name} must be one line of text, at most {LONGEST:,} characters")
+
+
+def _short(item) -> str:
+    return repr(item)[:80]
+
+
+def _read_field(kind, item, where: str):
+    if kind is float and type(item) is int:
+        require(abs(item) < 2**53, f"{where} must be a smaller number")
+        return float(item)
+    if kind in (int, float, str):
+        # bool is an int to isinstance, never to a person.
+        require(type(item) is kind, f"{where} must be {kind.__name__}, got {_short(item)}")
+        return item
+    return read(kind, item, where)

@@ -1,0 +1,63 @@
+"""Progress bars with ETA for a terminal; silent lines where there is none."""
+
+import sys
+import time
+
+from dntk_core.base.progress import Progress
+
+WIDTH = 28
+
+
+class Bar:
+    """Draw one line per stage: name, bar, share done, time left."""
+
+    def __init__(self, stream=sys.stderr, clock=time.monotonic):
+        self.stream, self.clock = stream, clock
+        self.stage, self.started, self.first = "", 0.0, 0
+
+    def __call__(self, event: Progress) -> None:
+        if event.stage != self.stage:
+            # Steps already in the cache come at once; the rate counts from the first event on.
+            self.stage, self.started, self.first = event.stage, self.clock(), event.done
+        if self.stream.isatty():
+            end = "\n" if event.done == event.total else ""
+            self.stream.write(f"\r\033[K{self.line(event)}{end}")
+        elif event.done == event.total:
+            self.stream.write(f"{event.stage}: {event.total} of {event.total}\n")
+        self.stream.flush()
+
+    def line(self, event: Progress) -> str:
+        """The bar as text."""
+        filled = WIDTH * event.done // max(event.total, 1)
+        left = self.eta(event)
+        return (
+            f"{event.stage:>9} {'█' * filled}{'·' * (WIDTH - filled)} {event.done}/{event.total}"
+            f"{f'  {duration(left)} left' if left else ''}{f'  {event.note}' if event.note else ''}"
+        )
+
+    def eta(self, event: Progress) -> float:
+        """Seconds left at the rate since the stage's first event; 0 while unknown."""
+        steps = event.done - self.first
+        return (self.clock() - self.started) / steps * (event.total - event.done) if steps else 0.0
+
+
+def duration(seconds: float) -> str:
+    """Say a time span.
+
+    >>> duration(7.2), duration(754)
+    ('7 s', '12 min 34 s')
+    """
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+def size(count: int) -> str:
+    """Say a number of bytes.
+
+    >>> size(122812050)
+    '117.1 MiB'
+    """
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if count < 1024 or unit == "GiB":
+            return f"{count:.1f} {unit}" if unit != "B" else f"{count} B"
+        count /= 1024

@@ -1,0 +1,240 @@
+"""The artifact cache: atomic, checksummed, locked, pickle-free.
+
+<root>/artifacts/<stage>-<key>/meta.json, *.npy, *.safetensors    finished; published by one rename
+<root>/partial/<stage>-<key>/<shard>.npy + .json                  shards of a stage under way
+<root>/damaged/…                                                  set aside, never loaded
+<root>/locks/<stage>-<key>.lock                                   flock: the kernel frees it when its holder dies
+"""
+
+import json
+import os
+import shutil
+import time
+import uuid
+import warnings
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from dntk_core.base.errors import DNTKError
+from dntk_core.cache.files import described, in_use, locked, read_array, read_json, sha256, sync, write, writing
+from dntk_core.cache.workbench import Workbench
+
+# What a stage builds: arrays or bytes by name, and a note.
+Contents = tuple[dict, dict]
+
+LAYOUT = 1
+_META = {"layout": int, "stage": str, "key": str, "created": float, "spec": str, "note": dict, "files": dict}
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """A finished stage's output: arrays, raw files and a JSON-able note; checksums were verified when it was opened."""
+
+    folder: Path
+    meta: dict
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        """Memory-map one array."""
+        return read_array(self._listed(f"{name}.npy"))
+
+    def read(self, name: str) -> bytes:
+        """Read one raw file."""
+        with in_use(self.folder):
+            return self._listed(name).read_bytes()
+
+    def _listed(self, name: str) -> Path:
+        if name not in self.meta["files"]:
+            raise DNTKError(f"cached {self.folder.name} has no checksum for {name}; delete it to compute it anew")
+        return self.folder / name
+
+    @property
+    def note(self) -> dict:
+        """What the stage wrote beside its arrays."""
+        return self.meta["note"]
+
+
+class Store:
+    """Artifacts under one folder, by (stage, key)."""
+
+    def __init__(self, root: Path | str | None = None):
+        self.root = Path(root or os.environ.get("DNTK_CACHE_DIR") or Path(__file__).resolve().parents[2] / "cache")
+        self._verified: dict[tuple, bool] = {}
+
+    def get(self, stage: str, key: str) -> Artifact | None:
+        """Open a finished artifact, or None; a damaged one is set aside."""
+        folder = self._artifact(stage, key)
+        if not folder.is_dir():
+            return None
+        try:
+            meta = _read_meta(folder)
+            if (meta["stage"], meta["key"]) != (stage, key):
+                raise DNTKError("its description is another's")
+            for path, entry in described(folder, meta["files"]).items():
+                self._verify(path, entry)
+        except (OSError, DNTKError) as error:
+            self._set_aside(folder, error)
+            return None
+        return Artifact(folder, meta)
+
+    def load_or_build(
+        self,
+        stage: str,
+        key: str,
+        spec: str,
+        build: Callable[["Workbench"], tuple[dict, dict]],
+        help: Callable[["Workbench"], None] | None = None,
+    ) -> Artifact:
+        """Return the artifact; build it first if it is not there, once for all processes that ask.
+
+        spec: JSON kept beside the arrays; build: given a workbench for shards, returns ({name: array or bytes}, note)
+        help: builds shards on the same workbench while another process builds the artifact
+        """
+        bench = Workbench(self.root / "partial" / f"{stage}-{key}")
+        if (artifact := self.get(stage, key)) is not None:
+            if bench.folder.is_dir():
+                self._clear_finished(stage, key, bench)
+            return artifact
+        self._make_folders()
+        with self._lock(stage, key, wait=help is None) as mine:
+            if mine and self.get(stage, key) is None:
+                self._drop_leftovers(stage, key)
+                contents, note = build(bench)
+                self._publish(stage, key, spec, contents, note)
+                bench.clear()
+            if mine:
+                return self.get(stage, key)
+        bench.open()
+        # Published before its workbench is cleared: if it is not there yet, the workbench just opened is in use.
+        if self.get(stage, key) is None:
+            help(bench)
+        return self.load_or_build(stage, key, spec, build)
+
+    def artifacts(self, stage: str) -> list[dict]:
+        """Descriptions of all finished artifacts of a stage, unverified."""
+        metas = map(_try_meta, (self.root / "artifacts").glob(f"{stage}-*"))
+        return [meta for meta in metas if meta is not None]
+
+    def size(self, stage: str, key: str) -> int:
+        """Bytes of an artifact, 0 if there is none."""
+        folder = self._artifact(stage, key)
+        return sum(path.lstat().st_size for path in folder.iterdir()) if folder.is_dir() else 0
+
+    def delete(self, stage: str, key: str) -> None:
+        """Remove an artifact and what was left of its making."""
+        for folder in (self._artifact(stage, key), self.root / "partial" / f"{stage}-{key}"):
+            if folder.is_dir():
+                # Renamed first, so that no reader meets half an artifact.
+                doomed = self._scratch(folder.name)
+                os.rename(folder, doomed)
+                shutil.rmtree(doomed)
+
+    def sweep(self, keep: Callable[[str, str], bool]) -> int:
+        """Delete scratch, damaged and unlocked partial folders, and artifacts that `keep(stage, key)` denies.
+
+        Returns the bytes freed.
+        """
+        before = self.bytes()
+        for kind in ("scratch", "damaged"):
+            shutil.rmtree(self.root / kind, ignore_errors=True)
+        for folder in [*(self.root / "partial").glob("*-*"), *(self.root / "artifacts").glob("*-*")]:
+            stage, _, key = folder.name.rpartition("-")
+            if not keep(stage, key):
+                with self._lock(stage, key, wait=False) as free:
+                    if free:
+                        self.delete(stage, key)
+        return before - self.bytes()
+
+    def bytes(self) -> int:
+        """Size of all files under the root."""
+        return sum(path.stat().st_size for path in self.root.rglob("*") if path.is_file())
+
+    def _artifact(self, stage: str, key: str) -> Path:
+        return self.root / "artifacts" / f"{stage}-{key}"
+
+    def _scratch(self, name: str) -> Path:
+        (self.root / "scratch").mkdir(exist_ok=True)
+        return self.root / "scratch" / f"{name}-{uuid.uuid4().hex}"
+
+    def _make_folders(self) -> None:
+        with writing(self.root):
+            self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
+            for name in ("artifacts", "partial", "locks", "scratch"):
+                (self.root / name).mkdir(exist_ok=True, mode=0o700)
+
+    def _drop_leftovers(self, stage: str, key: str) -> None:
+        """Remove what a killed process left of this artifact, except its shards; only for the lock's holder."""
+        for kind in ("scratch", "partial"):
+            for folder in (self.root / kind).glob(f"{stage}-{key}-*"):
+                shutil.rmtree(folder, ignore_errors=True)
+
+    def _clear_finished(self, stage: str, key: str, bench: Workbench) -> None:
+        """Remove the shards of an artifact whose maker was killed between publishing and clearing."""
+        with suppress(DNTKError), self._lock(stage, key, wait=False) as free:
+            if free:
+                bench.clear()
+
+    def _lock(self, stage: str, key: str, wait: bool = True):
+        return locked(self.root / "locks" / f"{stage}-{key}.lock", wait)
+
+    def _publish(self, stage: str, key: str, spec: str, contents: dict, note: dict) -> None:
+        # Made again: the cache may have been deleted while the stage was computed.
+        self._make_folders()
+        scratch = self._scratch(f"{stage}-{key}")
+        try:
+            with writing(self.root):
+                scratch.mkdir(mode=0o700)
+            files = dict(write(scratch, name, content) for name, content in contents.items())
+            meta = {
+                "layout": LAYOUT,
+                "stage": stage,
+                "key": key,
+                "created": time.time(),
+                "spec": spec,
+                "note": note,
+                "files": files,
+            }
+            write(scratch, "meta.json", json.dumps(meta, indent=1).encode())
+            with writing(self.root):
+                os.rename(scratch, self._artifact(stage, key))
+                sync(self._artifact(stage, key).parent)
+        except BaseException:
+            # A full disk gets its space back.
+            shutil.rmtree(scratch, ignore_errors=True)
+            raise
+
+    def _verify(self, path: Path, entry: dict) -> None:
+        stat = path.stat()
+        mark = (str(path), stat.st_ino, stat.st_mtime_ns, stat.st_size, entry["sha256"])
+        if mark not in self._verified:
+            if stat.st_size != entry["bytes"] or sha256(path) != entry["sha256"]:
+                raise DNTKError(f"{path.name} does not match its checksum")
+            self._verified[mark] = True
+
+    def _set_aside(self, folder: Path, error: Exception) -> None:
+        aside = self.root / "damaged" / f"{folder.name}-{uuid.uuid4().hex}"
+        # Where nothing can be moved, or another process has done so, it is enough not to load it.
+        with suppress(OSError):
+            aside.parent.mkdir(exist_ok=True, mode=0o700)
+            os.rename(folder, aside)
+        warnings.warn(f"cached {folder.name} is damaged ({error}); set aside as {aside}, computed anew", stacklevel=4)
+
+
+def _read_meta(folder: Path) -> dict:
+    """Read meta.json; DNTKError unless it has exactly the fields that `_publish` writes."""
+    meta = read_json(folder / "meta.json")
+    if meta.get("layout") != LAYOUT:
+        raise DNTKError(f"its layout is {str(meta.get('layout'))[:20]}, this version reads {LAYOUT}")
+    if {name: type(value) for name, value in meta.items()} != _META:
+        raise DNTKError("its description does not fit")
+    return meta
+
+
+def _try_meta(folder: Path) -> dict | None:
+    try:
+        return _read_meta(folder)
+    except (OSError, DNTKError):
+        return None

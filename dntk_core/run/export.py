@@ -1,0 +1,170 @@
+"""Distilled gradient sets out and back in: Φ̂ = AΦ, Ŷ = AY and all that is needed to reproduce them; no pickle."""
+
+import hashlib
+import json
+import os
+import platform
+import uuid
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save_file
+
+from dntk_core.base.errors import DNTKError
+from dntk_core.base.spec import RunSpec
+from dntk_core.data.archives import read_npz
+from dntk_core.distill.mixing import Mixing
+from dntk_core.kernels.ridge import absolute_ridge
+from dntk_core.readout.ridge import Compressed, coefficients, compress, evaluate, prefix_coefficients, ridge_factor
+from dntk_core.run.pipeline import Run
+
+FORMAT, VERSION = "dntk-distilled", 1
+PACKAGES = ("numpy", "scipy", "safetensors", "torch")
+
+
+@dataclass(frozen=True)
+class Distilled:
+    """A distilled gradient set.
+
+    features: (C, s, k)  Φ̂ = AΦ
+    targets:  (s, C)     Ŷ = AY
+    mixing:   (s, m)     A
+    gram:     (C, s, s)  A K^c Aᵀ, so that solving it again gives the same bits
+    manifest: spec, keys, hashes, versions, settings, metrics, command
+    """
+
+    features: np.ndarray
+    targets: np.ndarray
+    mixing: np.ndarray
+    gram: np.ndarray
+    manifest: dict
+
+    def predict(self, cross: np.ndarray) -> np.ndarray:
+        """Predict from K* (C, t, m), the kernel against the run's own inputs: (t, C), bit for bit as the run does."""
+        compressed = Compressed(self.mixing, self.gram, self.targets.T)
+        return (cross @ coefficients(compressed, self.manifest["lambda"]))[..., 0].T
+
+    def predict_features(self, features: np.ndarray) -> np.ndarray:
+        """Predict from projected gradients Φ* (C, t, k) alone, f^c = Φ*^c Φ̂^cᵀ β^c: (t, C), equal up to rounding."""
+        factor = ridge_factor(self.gram, self.manifest["lambda"])
+        beta = prefix_coefficients(factor, self.targets.T, [len(self.targets)])
+        return (np.asarray(features, np.float64) @ (self.features.transpose(0, 2, 1) @ beta))[..., 0].T
+
+
+def export_distilled(
+    run: Run, mixing: Mixing, path: Path | str, ridge: float, settings: dict | None = None, command: str = ""
+) -> Distilled:
+    """Write a distilled set as .safetensors or .npz, whole or not at all; the manifest goes inside.
+
+    settings: what made the mixing (method, H, …), kept for people
+    command:  a shell command that gives the same scores
+    """
+    path = Path(path)
+    write = _writer(path)
+    compressed = compress(run.kernels, run.targets, mixing)
+    A = compressed.matrix
+    arrays = {
+        "features": np.stack([A @ np.asarray(Phi, np.float64) for Phi in run.features]),
+        "targets": np.ascontiguousarray(compressed.targets.T),
+        "mixing": np.ascontiguousarray(A),
+        "gram": np.ascontiguousarray(compressed.gram),
+    }
+    scores = evaluate(run.problem, mixing, ridge)
+    manifest = {
+        "format": FORMAT,
+        "version": VERSION,
+        "run": run.key,
+        "spec": json.loads(run.spec.to_json()),
+        "stages": {stage: run.spec.stage_key(stage) for stage in run.spec.stages},
+        "settings": dict(settings or {}),
+        "ridge": ridge,
+        "lambda": absolute_ridge(run.kernels, ridge),
+        "metrics": {**asdict(scores), "gradients": len(A), "compression": A.shape[1] / len(A)},
+        "arrays": {name: _describe(array) for name, array in arrays.items()},
+        "versions": {"python": platform.python_version()} | {name: version(name) for name in PACKAGES},
+        "command": command,
+    }
+    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}{path.suffix}")
+    try:
+        write(temporary, arrays, json.dumps(manifest, sort_keys=True))
+        os.replace(temporary, path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise DNTKError(f"{path} cannot be written ({error.strerror}); choose another folder") from None
+    return Distilled(**arrays, manifest=manifest)
+
+
+def load_distilled(path: Path | str) -> Distilled:
+    """Read a distilled set; everything is checked against its manifest, and nothing in it is executed."""
+    path = Path(path)
+    _writer(path)
+    if not path.is_file():
+        raise DNTKError(f"there is no file {path}")
+    try:
+        text, arrays = _read_safetensors(path) if path.suffix == ".safetensors" else _read_npz(path)
+        manifest = json.loads(text)
+    except (SafetensorError, OSError, ValueError, KeyError, RecursionError) as error:
+        raise DNTKError(f"{path.name} is no distilled set: {error}") from None
+    _check(path.name, manifest, arrays)
+    return Distilled(**arrays, manifest=manifest)
+
+
+def _check(name: str, manifest, arrays: dict[str, np.ndarray]) -> None:
+    """Refuse whatever does not fit together."""
+
+    def require(holds: bool, sentence: str) -> None:
+        if not holds:
+            raise DNTKError(f"{name} is no distilled set: {sentence}")
+
+    require(isinstance(manifest, dict) and manifest.get("format") == FORMAT, f"its format is not {FORMAT}")
+    require(manifest.get("version") == VERSION, f"version {VERSION} is read, it has {manifest.get('version')!r}")
+    wanted = {"features", "targets", "mixing", "gram"}
+    require(set(arrays) == wanted, f"it must hold {', '.join(sorted(wanted))} and nothing else")
+    described = manifest.get("arrays")
+    require(described == {key: _describe(array) for key, array in arrays.items()}, "an array does not match its hash")
+    require(all(array.dtype == np.float64 for array in arrays.values()), "its arrays must be float64")
+    require(all(np.isfinite(array).all() for array in arrays.values()), "it holds values that are not finite")
+    shapes = [arrays[key].shape for key in ("gram", "targets", "features", "mixing")]
+    s, C = (*shapes[1], 0, 0)[:2]
+    fit = shapes[0] == (C, s, s) and shapes[1] == (s, C) and shapes[2][:2] == (C, s) and shapes[3][:1] == (s,)
+    require(fit and len(shapes[2]) == 3 and len(shapes[3]) == 2 and s >= 1, f"shapes {shapes} do not fit together")
+    lam = manifest.get("lambda")
+    require(type(lam) in (int, float) and 0 <= lam < np.inf, f"lambda is {lam!r}"[:80])
+    require(RunSpec.from_json(json.dumps(manifest.get("spec"))).key == manifest.get("run"), "its spec has another key")
+
+
+def _describe(array: np.ndarray) -> dict:
+    digest = hashlib.sha256(np.ascontiguousarray(array).data).hexdigest()
+    return {"shape": list(array.shape), "dtype": str(array.dtype), "sha256": digest}
+
+
+def _writer(path: Path) -> Callable[[Path, dict, str], None]:
+    """How to write a file of this name."""
+    if path.suffix not in _WRITERS:
+        raise DNTKError(f"a distilled set is a file named *{' or *'.join(_WRITERS)}, got {path.name!r}")
+    return _WRITERS[path.suffix]
+
+
+def _write_safetensors(path: Path, arrays: dict, manifest: str) -> None:
+    save_file(arrays, path, metadata={"manifest": manifest})
+
+
+def _write_npz(path: Path, arrays: dict, manifest: str) -> None:
+    np.savez(path, allow_pickle=False, manifest=np.array(manifest), **arrays)
+
+
+_WRITERS = {".safetensors": _write_safetensors, ".npz": _write_npz}
+
+
+def _read_safetensors(path: Path) -> tuple[str, dict[str, np.ndarray]]:
+    with safe_open(path, framework="numpy") as file:
+        return (file.metadata() or {})["manifest"], {name: file.get_tensor(name) for name in file.keys()}
+
+
+def _read_npz(path: Path) -> tuple[str, dict[str, np.ndarray]]:
+    arrays = read_npz(path)
+    return str(arrays.pop("manifest")), arrays

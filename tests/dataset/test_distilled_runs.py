@@ -1,0 +1,252 @@
+"""Distilled runs end to end: through every method and both networks, killed and resumed, and bad data refused."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+
+from dntk_core import Compute, DNTKError, RunSpec, collect_garbage, load_or_build, runs
+from dntk_core.base.spec import DISTILLATIONS, DataSpec, DistillSpec, InputSpec, ModelSpec, ProjectionSpec
+from dntk_core.cache.store import Store, Workbench
+from dntk_core.data.dataset import check_distillable, load_data
+from dntk_core.dataset.sizes import evenly_sized
+from dntk_core.dataset.soft_labels import shares
+from dntk_core.dataset.stages import build_distilled_stage, soft_objective
+from dntk_core.models.architectures import build_model
+from dntk_core.models.training import accuracy, fit, tensor
+from dntk_core.readout.ridge import evaluate
+
+ROOT = Path(__file__).resolve().parents[2]
+PER_CLASS = 30
+SMALL = RunSpec(
+    data=DataSpec("npz"),
+    model=ModelSpec(epochs=20),
+    distill=DistillSpec("wmdd", per_class=3, iterations=60),
+    inputs=InputSpec(kernel=60, test=40),
+    projection=ProjectionSpec(k=128),
+)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    return Store(tmp_path_factory.mktemp("distilled"))
+
+
+def save_digits(path, change=lambda arrays: None):
+    """Thirty digits a class as a file."""
+    digits = load_data(DataSpec())
+    some = np.concatenate([np.flatnonzero(digits.train_labels == c)[:PER_CLASS] for c in range(10)])
+    arrays = {
+        "train_images": digits.train_images[some],
+        "train_labels": digits.train_labels[some],
+        "test_images": digits.test_images,
+        "test_labels": digits.test_labels,
+        "class_names": np.array(digits.class_names),
+    }
+    change(arrays)
+    np.savez(path, **arrays)
+    return replace(SMALL, data=DataSpec("npz", path=str(path)))
+
+
+@pytest.fixture(scope="module")
+def small(store, tmp_path_factory):
+    """A run on distilled images, of the network trained on real ones."""
+    return load_or_build(save_digits(tmp_path_factory.mktemp("data") / "digits.npz"), store=store)
+
+
+def but(run, **settings):
+    """A run's spec with other settings of its distillation."""
+    return replace(run.spec, distill=replace(run.spec.distill, **settings))
+
+
+def test_kernels_are_those_of_the_distilled_images(small):
+    made = small.distillation
+    assert small.kernels.train.shape == (10, 30, 30) and small.kernels.cross.shape == (10, 40, 30)
+    assert np.array_equal(small.images, made["images"]) and 0 <= small.images.min() <= small.images.max() <= 1
+    assert small.train_labels.tolist() == [c for c in range(10) for _ in range(3)]
+    np.testing.assert_allclose(made["weights"].reshape(10, 3).sum(axis=1), 1)
+    # Soft labels are the network's own logits, and so the kernels' targets.
+    np.testing.assert_allclose(made["soft_labels"], small.targets, rtol=1e-4, atol=1e-4)
+    assert made["losses"].shape == (60, 10, 2) and made["points"].shape == made["features"].shape
+    assert evaluate(small.problem, None, 1e-4).fidelity > 0.8
+
+
+def test_every_selection_is_judged_beside_it(small):
+    assert [each.name for each in small.judgements] == ["wmdd", *DISTILLATIONS[2:]]
+    for each in small.judgements:
+        assert each.classes.rank == 300 and 0 < each.classes.energy < 1 <= each.classes.relative
+        assert each.kernel.error <= each.kernel.bound
+        # 300 stacked gradients fill half of 128 dimensions and more.
+        assert each.stacked is None and each.step is None
+    assert small.artifacts["selections"].note["chain_rule_error"] < 1e-4
+    assert small.artifacts["choices"]["index"].shape == (5, 30)
+
+
+def test_with_enough_dimensions_the_stacked_subspace_is_judged_too(small, store):
+    run = load_or_build(replace(but(small, per_class=1), projection=ProjectionSpec(k=256)), store=store)
+    for each in run.judgements:
+        assert each.stacked.rank == 100 and each.stacked.relative >= 1 and each.step.residual <= each.step.gradient
+        assert each.step.regret >= 0 and each.step.residual >= each.step.tail
+
+
+def test_a_network_of_distilled_images_alone(small, store):
+    student = load_or_build(but(small, base="distilled"), store=store)
+    assert np.array_equal(student.images, small.images) and not np.allclose(student.targets, small.targets, atol=0.1)
+    assert 0.6 < student.test_accuracy == student.artifacts["student"].note["test_accuracy"]
+    for run in (small, student):
+        curve = evenly_sized(run.problem, run.train_labels, np.array(run.distillation["weights"]), 1e-4)
+        assert curve.x.tolist() == [10, 20, 30] and curve.fidelity[-1] > curve.fidelity[0] - 0.1
+
+
+@pytest.mark.parametrize("method", DISTILLATIONS[2:])
+def test_selections_run_through_the_same_stages(method, small, store):
+    run = load_or_build(but(small, method=method), store=store)
+    data, origin = load_data(run.spec.data), run.distillation["origin"]
+    assert np.array_equal(run.images, data.train_images[origin])
+    assert np.array_equal(run.train_labels, data.train_labels[origin]) and len(np.unique(origin)) == 30
+    assert run.judgements[0].name == method and len(run.judgements) == 5
+
+
+def distil(run, folder, report=lambda event: None, compute=None, **settings):
+    """The distilled stage alone, with a run's network."""
+    spec = replace(run.spec, distill=replace(run.spec.distill, **settings))
+    made, choices = run.artifacts["model"], run.artifacts.get("choices")
+    return build_distilled_stage(spec, made, choices, compute or Compute("cpu"), report, Workbench(folder))[0]
+
+
+def test_memory_bounds_how_many_classes_are_made_at_once(small, tmp_path):
+    """Two classes at a time, or all ten: the same images up to rounding, which Adam enlarges."""
+    told = []
+    two_classes = Compute("cpu", memory=6 * 700_000)
+    found = distil(small, tmp_path, told.append, two_classes)
+    assert np.mean(np.abs(found["images"] - small.images)) < 0.01
+    np.testing.assert_allclose(found["losses"][0], small.distillation["losses"][0], rtol=1e-3)
+    assert [event.done for event in told] == [*range(1, 11), *range(12, 611, 2)]
+    assert told[-1].done == told[-1].total and "feature loss" in told[-1].note and "batch-norm loss" in told[-1].note
+
+
+WORK = """
+import sys, torch
+torch.set_num_threads(1)
+from dntk_core import RunSpec, load_or_build
+load_or_build(RunSpec.from_json(sys.stdin.read()), lambda e: print(e.stage, e.done, flush=True))
+"""
+
+
+def start(folder, spec):
+    environment = os.environ | {"DNTK_CACHE_DIR": str(folder), "OMP_NUM_THREADS": "1"}
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    process = subprocess.Popen([sys.executable, "-c", WORK], cwd=ROOT, env=environment, **pipes)
+    process.stdin.write(spec.to_json())
+    process.stdin.close()
+    return process
+
+
+def kill_at(folder, spec, stage, done):
+    """Start a process and kill it at this step; returns the steps of the stage that it told of."""
+    process, told = start(folder, spec), []
+    for line in process.stdout:
+        name, at = line.split()
+        told += [int(at)] if name == stage else []
+        if told and told[-1] >= done:
+            process.send_signal(signal.SIGKILL)
+            break
+    process.stdout.close()
+    assert process.wait() == -signal.SIGKILL
+    return told
+
+
+def test_killed_again_and_again_it_ends_with_the_same_images(small, tmp_path):
+    folder = small.artifacts["model"].folder
+    shutil.copytree(folder, tmp_path / "artifacts" / folder.name)
+    kill_at(tmp_path, small.spec, "choices", 22)
+    kill_at(tmp_path, small.spec, "distilled", 4)
+    kill_at(tmp_path, small.spec, "distilled", 300)
+    third = kill_at(tmp_path, small.spec, "distilled", 430)
+    # The barycenters of 10 classes, then 10 a step: 25 steps make a checkpoint, from which the third process went on.
+    assert third[:11] == [*range(1, 11), 270]
+    kill_at(tmp_path, small.spec, "selections", 65)
+    run = load_or_build(small.spec, store=Store(tmp_path))
+    assert np.array_equal(run.images, small.images)
+    assert np.array_equal(run.distillation["losses"], small.distillation["losses"])
+    assert np.array_equal(run.kernels.train, small.kernels.train)
+    assert run.judgements == small.judgements
+
+
+def test_garbage_collection_keeps_the_stages_of_distilled_runs(small, store):
+    assert small.key in [info.key for info in runs(store)]
+    collect_garbage(store)
+    assert load_or_build(small.spec, store=store, report=None).key == small.key
+
+
+def refused(folder, spec):
+    """The error of a run that must not leave anything behind."""
+    with pytest.raises(DNTKError) as error:
+        load_or_build(spec, store=Store(folder))
+    assert not folder.exists()
+    return str(error.value)
+
+
+@pytest.mark.parametrize("method", ["wmdd", "herding"])
+def test_more_images_per_class_than_there_are_is_refused(method, small, tmp_path):
+    said = refused(tmp_path / "cache", but(small, method=method, per_class=31))
+    assert "31 images per class asked for, but class '0' has only 30; ask for fewer per class" in said
+
+
+@pytest.mark.parametrize("wrong", [255.0, np.nan, -0.5])
+def test_images_outside_the_valid_range_are_refused(wrong, tmp_path):
+    def spoil(arrays):
+        arrays["train_images"][7, 0, 3, 3] = wrong
+
+    assert "must lie in [0, 1]" in refused(tmp_path / "cache", save_digits(tmp_path / "digits.npz", spoil))
+    digits = load_data(DataSpec())
+    images = digits.train_images.copy()
+    images[7, 0, 3, 3] = wrong
+    with pytest.raises(DNTKError, match=r"finite numbers in \[0, 1\].*scale them"):
+        check_distillable(replace(digits, train_images=images), 10)
+
+
+def test_a_class_without_images_is_refused(tmp_path):
+    def empty(arrays):
+        kept = arrays["train_labels"] != 4
+        arrays["train_images"], arrays["train_labels"] = arrays["train_images"][kept], arrays["train_labels"][kept]
+
+    assert "class '4' has no" in refused(tmp_path / "cache", save_digits(tmp_path / "digits.npz", empty))
+
+
+def test_a_loss_that_is_not_finite_loses_nothing(small, store):
+    """Settings beyond all measure end in an error; the network stays for saner ones."""
+    spec = but(small, start="noise", bn_weight=1e38, iterations=5)
+    with pytest.raises(DNTKError, match="not finite at iteration"):
+        load_or_build(spec, store=store)
+    assert store.get("model", spec.stage_key("model")) is not None
+
+
+def learn(data, images, objective, epochs=126):
+    """Test accuracy of a network trained on images alone; 126 epochs of 100 are the steps of the real training."""
+    spec, device = ModelSpec(epochs=epochs), torch.device("cpu")
+    model = build_model(spec, data.channels, data.class_names)
+    model = fit(model, tensor(data.normalise(images)), objective, spec, lambda event: None, device)
+    return accuracy(model, tensor(data.normalise(data.test_images)), torch.from_numpy(data.test_labels))
+
+
+def test_a_third_of_the_iterations_already_teaches_more_than_random_images(default_run, tmp_path):
+    """Ten images a class; the benchmark does all 300 iterations and three seeds."""
+    data, settings = load_data(DataSpec()), {"method": "wmdd", "per_class": 10, "iterations": 100}
+    from_noise = distil(default_run, tmp_path / "noise", start="noise", **settings)["losses"]
+    total = from_noise.mean(axis=1) @ [1.0, 10.0]
+    assert total[-1] < total[0] / 10
+    made = distil(default_run, tmp_path / "medoids", **settings)
+    student = learn(data, made["images"], soft_objective(tensor(shares(made["soft_labels"])), tensor(made["weights"])))
+    drawn = np.concatenate([np.flatnonzero(data.train_labels == c)[:10] for c in range(10)])
+    labels = torch.from_numpy(data.train_labels[drawn])
+    plain = learn(data, data.train_images[drawn], lambda logits, chosen: F.cross_entropy(logits, labels[chosen]))
+    assert student > plain + 0.01

@@ -1,0 +1,77 @@
+import numpy as np
+import pytest
+
+from dntk_core.base.errors import Cancelled, DNTKError
+from dntk_core.distill.local_global import local_global
+from dntk_core.kernels.clusters import spectral_clusters
+from dntk_core.readout.grid import grid_search
+from dntk_core.readout.ridge import evaluate
+from tests.synthetic import draw, with_kernel
+
+H, TAU_V, TAU_G, RIDGE = [1, 3, 7], [0.4, 0.8, 0.97, 1.0], [0.0, 0.5, 0.9, 1.0], 1e-3
+
+
+@pytest.mark.parametrize("rule", ["ratio", "union"])
+def test_every_cell_is_that_of_running_the_algorithm_alone(rule):
+    problem = draw(0, t=40).problem
+    K = problem.kernels.mean
+    grid = grid_search(problem, H, TAU_V, TAU_G, RIDGE, rule, seed=2)
+    np.testing.assert_array_equal(grid.H, H)
+    assert grid.gap.max() > 0
+    for a, h in enumerate(H):
+        labels = spectral_clusters(K, h, 2)
+        for b, tau_v in enumerate(TAU_V):
+            for g, tau_g in enumerate(TAU_G):
+                mixing = local_global(K, labels, tau_v, tau_g, rule)
+                cell = a, b, g
+                assert (grid.s[cell], grid.removed[cell]) == (mixing.size, mixing.removed)
+                assert (grid.local[cell], grid.gap[cell]) == (mixing.counts["local"], mixing.counts["gap"])
+                alone = evaluate(problem, mixing, RIDGE)
+                assert (grid.accuracy[cell], grid.fidelity[cell]) == (alone.accuracy, alone.fidelity)
+                assert grid.mse[cell] == pytest.approx(alone.mse, rel=1e-7)
+
+
+@pytest.mark.parametrize(("metric", "sign"), [("accuracy", 1), ("fidelity", 1), ("mse", -1)])
+def test_the_frontier_is_what_no_cell_dominates(metric, sign):
+    grid = grid_search(draw(1, t=40).problem, H, TAU_V, TAU_G, RIDGE, "union")
+    s, value = grid.s.ravel(), sign * getattr(grid, metric).ravel()
+    expected = [
+        not any(s[j] <= s[i] and value[j] >= value[i] and (s[j] < s[i] or value[j] > value[i]) for j in range(len(s)))
+        for i in range(len(s))
+    ]
+    found = grid.pareto(metric)
+    np.testing.assert_array_equal(found.ravel(), expected)
+    assert 0 < found.sum() < found.size
+
+
+def test_progress_is_told_and_can_stop():
+    events = []
+    grid_search(draw(0).problem, H, TAU_V, TAU_G, RIDGE, report=events.append)
+    assert [(event.done, event.total) for event in events] == [(0, 3), (1, 3), (2, 3), (3, 3)]
+
+    def stop(event):
+        if event.done == 1:
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        grid_search(draw(0).problem, H, TAU_V, TAU_G, RIDGE, report=stop)
+
+
+def test_bad_settings_are_refused():
+    problem = draw(0).problem
+    with pytest.raises(DNTKError, match=r"1\.\.24"):
+        grid_search(problem, [25], TAU_V, TAU_G, RIDGE)
+    with pytest.raises(DNTKError, match="tau_g"):
+        grid_search(problem, H, TAU_V, [1.5], RIDGE)
+    with pytest.raises(DNTKError, match="tau_v"):
+        grid_search(problem, H, [-0.5], TAU_G, RIDGE)
+    with pytest.raises(DNTKError, match="at least one value"):
+        grid_search(problem, H, [], TAU_G, RIDGE)
+    with pytest.raises(DNTKError, match="metric"):
+        grid_search(problem, [2], [0.5], [0.5], RIDGE).pareto("s")
+
+
+@pytest.mark.parametrize("kernel", [np.zeros((6, 6)), np.ones((6, 6))])
+def test_degenerate_kernels_give_a_finite_grid(kernel):
+    grid = grid_search(with_kernel(kernel), [1, 2, 6], [0.0, 0.9, 1.0], [0.0, 1.0], 0.0)
+    assert np.all(np.isfinite(grid.mse)) and grid.pareto("mse").any()

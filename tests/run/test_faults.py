@@ -1,0 +1,186 @@
+"""What happens to disks, folders, clocks and memory: a clear message, recovery, never a wrong number."""
+
+import json
+import os
+import shutil
+import subprocess
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dntk_core import RunSpec, load_or_build
+from dntk_core.__main__ import main
+from dntk_core.base.compute import Compute
+from dntk_core.base.errors import DNTKError
+from dntk_core.base.spec import InputSpec, ModelSpec, ProjectionSpec
+from dntk_core.cache.index import Index
+from dntk_core.cache.store import Store
+from dntk_core.run.estimate import estimate
+from dntk_core.run.pipeline import open_run, runs
+
+SMALL = RunSpec(model=ModelSpec(epochs=1), inputs=InputSpec(120, 110), projection=ProjectionSpec(k=256))
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    """The run as it is when nothing happens."""
+    return load_or_build(SMALL, store=Store(tmp_path_factory.mktemp("undisturbed")))
+
+
+def same(run, other) -> bool:
+    return np.array_equal(run.features, other.features) and np.array_equal(run.kernels.train, other.kernels.train)
+
+
+@pytest.fixture
+def disk(tmp_path):
+    """A small disk of its own: 40 MB of memory, mounted."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=40m", "tmpfs", str(folder)]
+    if os.geteuid() or subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("only root may mount a disk")
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def at_features(act):
+    """A progress callback that acts once, in the middle of the features."""
+    acted = []
+
+    def report(event):
+        if event.stage == "features" and event.done >= 100 and not acted:
+            acted.append(act())
+
+    return report
+
+
+def fill(folder):
+    """Leave no byte free."""
+    with pytest.raises(OSError), open(folder / "ballast", "wb", buffering=0) as file:
+        while True:
+            file.write(bytes(2**16))
+
+
+def test_a_full_disk_stops_the_run_and_loses_nothing(disk, undisturbed):
+    store = Store(disk / "cache")
+    with pytest.raises(DNTKError, match=r"No space left .* free some space .* what is finished is kept"):
+        load_or_build(SMALL, at_features(lambda: fill(disk)), store=store)
+    # What can be read still is, and no half-written file takes room.
+    assert [info.finished for info in runs(store)] in ([False], [])
+    assert not [*(disk / "cache").rglob(".*.npy.*")] and not [*(disk / "cache" / "scratch").iterdir()]
+    shards = {path: path.stat().st_mtime_ns for path in (disk / "cache" / "partial").glob("*/features-*.json")}
+    (disk / "ballast").unlink()
+    kept = []
+    run = load_or_build(SMALL, at_features(lambda: kept.extend(p.stat().st_mtime_ns for p in shards)), store=store)
+    assert same(run, undisturbed)
+    assert shards and kept == list(shards.values())
+
+
+def test_a_disk_that_is_full_from_the_start_says_so(disk):
+    fill(disk)
+    with pytest.raises(DNTKError, match="free"):
+        load_or_build(SMALL, store=Store(disk / "cache"))
+    # Also where a run was begun before.
+    (disk / "ballast").unlink()
+    Index(Store(disk / "cache")).begin(SMALL)
+    fill(disk)
+    with pytest.raises(DNTKError, match="free"):
+        load_or_build(replace(SMALL, projection=ProjectionSpec(k=128)), store=Store(disk / "cache"))
+    assert [info.key for info in runs(Store(disk / "cache"))] in ([SMALL.key], [])
+
+
+def test_a_read_only_cache_still_shows_what_it_holds(disk, undisturbed, capsys, monkeypatch):
+    store = Store(disk / "cache")
+    load_or_build(SMALL, store=store)
+    subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
+    assert [info.key for info in runs(store)] == [SMALL.key]
+    assert same(open_run(SMALL.key, Store(disk / "cache")), undisturbed)
+    monkeypatch.setenv("DNTK_CACHE_DIR", str(disk / "cache"))
+    assert main(["build", "--epochs", "1", "--kernel-inputs", "50", "--test-inputs", "50"]) == 2
+    said = capsys.readouterr().err
+    assert "make it writable" in said and "Traceback" not in said
+
+
+def test_a_damaged_run_in_a_read_only_cache_is_not_shown(disk):
+    load_or_build(SMALL, store=Store(disk / "cache"))
+    (array,) = (disk / "cache" / "artifacts").glob("kernels-*/train.npy")
+    with open(array, "r+b") as file:
+        file.seek(-5, os.SEEK_END)
+        file.write(b"?")
+    subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
+    with pytest.warns(UserWarning, match="damaged"), pytest.raises(DNTKError, match="not finished"):
+        open_run(SMALL.key, Store(disk / "cache"))
+
+
+def test_a_cache_deleted_while_a_run_is_computed(tmp_path, undisturbed):
+    cache = tmp_path / "cache"
+    with pytest.raises(DNTKError, match="was deleted while it was in use; start again"):
+        load_or_build(SMALL, at_features(lambda: shutil.rmtree(cache)), store=Store(cache))
+    assert same(load_or_build(SMALL, store=Store(cache)), undisturbed)
+
+
+@pytest.mark.parametrize("when", [-1e18, 1e18, float("inf"), float("nan")])
+def test_a_clock_that_jumps_only_changes_dates(tmp_path, monkeypatch, capsys, when):
+    monkeypatch.setattr("time.time", lambda: when)
+    monkeypatch.setenv("DNTK_CACHE_DIR", str(tmp_path))
+    Index(Store()).begin(SMALL)
+    monkeypatch.undo()
+    monkeypatch.setenv("DNTK_CACHE_DIR", str(tmp_path))
+    assert main(["runs"]) == 0
+    assert SMALL.key in capsys.readouterr().out
+
+
+def test_an_older_layout_is_set_aside_and_named(tmp_path, undisturbed):
+    load_or_build(SMALL, store=Store(tmp_path))
+    (meta,) = (tmp_path / "artifacts").glob("kernels-*/meta.json")
+    meta.write_text(json.dumps(json.loads(meta.read_text()) | {"layout": 0}))
+    with pytest.warns(UserWarning, match="layout is 0, this version reads 1"):
+        run = load_or_build(SMALL, store=Store(tmp_path))
+    assert same(run, undisturbed) and len([*(tmp_path / "damaged").iterdir()]) == 1
+
+
+@pytest.mark.parametrize(
+    "spec, compute, free, says",
+    [
+        (replace(SMALL, inputs=InputSpec(1200, 500)), Compute(), 10**8, r"kernels .* fewer kernel or test inputs"),
+        (SMALL, Compute(batch=10**6), 10**9, "one batch of gradients .* smaller --batch"),
+        (replace(SMALL, projection=ProjectionSpec("sparse", 256)), Compute(), 10**6, "memory"),
+    ],
+)
+def test_a_run_that_would_not_fit_in_memory_is_refused(tmp_path, monkeypatch, spec, compute, free, says):
+    monkeypatch.setattr("dntk_core.run.estimate.available_bytes", lambda: free)
+    with pytest.raises(DNTKError, match=says):
+        load_or_build(spec, compute=compute, store=Store(tmp_path / "cache"))
+    assert not (tmp_path / "cache").exists()
+
+
+def test_a_run_that_would_not_fit_on_the_disk_is_refused(disk):
+    spec = replace(SMALL, projection=ProjectionSpec("identity"))
+    with pytest.raises(DNTKError, match=r"of disk, .* smaller k or fewer inputs"):
+        load_or_build(spec, store=Store(disk / "cache"))
+    assert not (disk / "cache").exists()
+
+
+def test_the_estimate_is_near_what_is_written(tmp_path, undisturbed):
+    from dntk_core.data.dataset import load_data
+    from dntk_core.models.architectures import build_model
+
+    data = load_data(SMALL.data)
+    expected = estimate(SMALL, data, build_model(SMALL.model, data.channels, data.class_names), Compute())
+    arrays = [path for path in undisturbed.artifacts["kernels"].folder.glob("*.npy") if path.stem in ("train", "cross")]
+    kernels = sum(path.stat().st_size for path in arrays)
+    features = sum(path.stat().st_size for path in undisturbed.artifacts["features"].folder.glob("*features.npy"))
+    assert expected.kernels == pytest.approx(2 * kernels, rel=0.01)
+    assert expected.disk == pytest.approx(2 * features + kernels, rel=0.01)
+
+
+def test_memory_that_runs_out_stops_the_job_alone(tmp_path, undisturbed, monkeypatch):
+    def greedy(*rest):
+        return np.empty(2**62, np.uint8)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("dntk_core.run.stages.kernels_by_size", greedy)
+        with pytest.raises(DNTKError, match="memory ran out at the stage 'kernels'"):
+            load_or_build(SMALL, store=Store(tmp_path))
+    assert same(load_or_build(SMALL, store=Store(tmp_path)), undisturbed)
