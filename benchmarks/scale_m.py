@@ -24,7 +24,7 @@ import numpy as np
 
 from dntk_core.kernels.class_kernels import Kernels
 from dntk_core.kernels.gram import Crosses, Grams
-from dntk_core.readout.ridge import Problem
+from dntk_core.readout.problem import Problem
 from dntk_core.run.live import Live
 
 ROOT = Path(__file__).resolve().parent.parent

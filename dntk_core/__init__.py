@@ -13,7 +13,9 @@ from dntk_core.readout.bounds import error_budget
 from dntk_core.readout.comparison import compare, comparison_table
 from dntk_core.readout.curves import rank_curve, ridge_curve, size_curve
 from dntk_core.readout.grid import grid_search
-from dntk_core.readout.ridge import Problem, Scores, evaluate, predict, score
+from dntk_core.readout.problem import Problem
+from dntk_core.readout.ridge import evaluate, predict
+from dntk_core.readout.scores import Scores, score
 from dntk_core.run.export import export_distilled, load_distilled
 from dntk_core.run.live import Live
 from dntk_core.run.pipeline import Run, collect_garbage, delete_run, find_run, load_or_build, open_run, runs

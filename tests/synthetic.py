@@ -7,7 +7,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from dntk_core.kernels.class_kernels import Kernels, kernels_from_features
-from dntk_core.readout.ridge import Problem
+from dntk_core.readout.problem import Problem
 
 examples = settings(max_examples=25, deadline=None, derandomize=True)
 seeds = st.integers(0, 2**32 - 1)

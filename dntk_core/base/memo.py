@@ -1,25 +1,25 @@
 """A bounded memory of computed values, shared by threads."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from concurrent.futures import Future
 from dataclasses import fields, is_dataclass
 from threading import Lock
 from typing import Any
 
-import numpy as np
-
 
 def nbytes(value: Any) -> int:
-    """Count the bytes of the arrays in a value: an array, or tuples and dataclasses of them.
+    """Count the bytes of the arrays in a value: an array, or tuples, mappings and dataclasses of them.
 
     >>> nbytes((np.zeros(2), np.zeros(3)))
     40
     """
-    if isinstance(value, np.ndarray):
-        return value.nbytes
+    if isinstance(size := getattr(value, "nbytes", None), int):
+        return size
     if isinstance(value, tuple):
-        return sum(nbytes(each) for each in value)
+        return sum(map(nbytes, value))
+    if isinstance(value, Mapping):
+        return sum(map(nbytes, value.values()))
     if is_dataclass(value):
         return sum(nbytes(getattr(value, field.name)) for field in fields(value))
     return 0

@@ -68,7 +68,7 @@ def _equal(mixing: Mixing) -> Choice:
 
 SELECTIONS: dict[str, Selection] = {
     "random": Selection(
-        lambda source: _equal(uniform(len(source.points), source.size, source.rng)),
+        lambda source: _equal(uniform(np.zeros(len(source.points), int), source.size, source.rng)),
         "images drawn uniformly",
     ),
     "herding": Selection(

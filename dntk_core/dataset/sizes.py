@@ -4,7 +4,7 @@ import numpy as np
 
 from dntk_core.distill.mixing import selection
 from dntk_core.readout.curves import Curve, size_curve
-from dntk_core.readout.ridge import Problem
+from dntk_core.readout.problem import Problem
 
 
 def even_order(labels: np.ndarray, weights: np.ndarray) -> np.ndarray:

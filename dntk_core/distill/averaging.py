@@ -7,22 +7,22 @@ from dntk_core.kernels.kmeans import kmeans
 from dntk_core.kernels.spectrum import Spectrum
 
 
-def coordinates(whole: Spectrum) -> np.ndarray:
+def coordinates(spectrum: Spectrum) -> np.ndarray:
     """Return U√Σ (m, m), whose rows lie at the same distances from each other as the gradients."""
-    return whole.vectors * np.sqrt(whole.leading)
+    return spectrum.vectors * np.sqrt(spectrum.values)
 
 
-def centroids(whole: Spectrum, size: int, generator: np.random.Generator) -> Mixing:
+def centroids(spectrum: Spectrum, size: int, generator: np.random.Generator) -> Mixing:
     """Average the gradients of each of `size` k-means clusters: row h is 1/|I_h| on I_h. Not nested."""
-    labels = kmeans(coordinates(whole), size, generator)
+    labels = kmeans(coordinates(spectrum), size, generator)
     member = (labels == np.arange(size)[:, None]).astype(float)
     matrix = member / member.sum(axis=1, keepdims=True)
     return Mixing(matrix, tuple(Origin("centroid", h, 0) for h in range(size)), nested=False)
 
 
-def medoids(whole: Spectrum, size: int, generator: np.random.Generator) -> Mixing:
+def medoids(spectrum: Spectrum, size: int, generator: np.random.Generator) -> Mixing:
     """Select in each of `size` k-means clusters the input nearest to its mean. Not nested."""
-    points = coordinates(whole)
+    points = coordinates(spectrum)
     labels = kmeans(points, size, generator)
     nearest = []
     for h in range(size):

@@ -1,46 +1,58 @@
 """Local-global gradient distillation (Algorithm 1)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from dntk_core.base.errors import DNTKError
-from dntk_core.distill.mixing import Mixing, Origin
+from dntk_core.distill.mixing import Mixing, Origin, Setting
 from dntk_core.kernels.decomposition import Decomposition, decompose
+from dntk_core.kernels.kernel import Kernel
 from dntk_core.kernels.orthogonal import basis_in_order
 from dntk_core.kernels.spectrum import check_share
 from dntk_core.kernels.structure import local_alignment
 
 GAP_RULES = ("ratio", "union")
+# A row nearer than this to the span of those before it is dropped; rows are orthonormal, so the largest |R_ii| is 1.
+DEPENDENT = 1e-8
 
 
 @dataclass(frozen=True)
-class Candidates:
+class Rows:
     """Steps 2-3 and 6 for one τ_v: what any τ_g then chooses from.
 
-    local:       (L,)    local eigenvectors that represent the clusters, by cluster and rank
-    gaps:        (r_g,)  global directions, the least covered first
-    coverage:    (r_g,)  their c_j, ascending
-    independent: (r_g,)  whether each survives orthogonalisation after the local rows and earlier gaps
+    local:    (L,)      local eigenvectors that represent the clusters, by cluster and rank
+    coverage: (r_g,)    c_j of every global direction
+    residual: (n, r_g)  the global directions less their part in the local rows, in local coordinates
     """
 
     local: np.ndarray
-    gaps: np.ndarray
     coverage: np.ndarray
-    independent: np.ndarray
+    residual: np.ndarray
 
-    def chosen(self, tau_g: float) -> np.ndarray:
-        """Return the global directions with c_j < τ_g that survive: (G,), nested in τ_g."""
-        below = np.searchsorted(self.coverage, tau_g)
-        return self.gaps[:below][self.independent[:below]]
+    def gaps(self, tau_g: float) -> np.ndarray:
+        """Return the global directions with c_j < τ_g, in order, that add to the rows before them: (G,)."""
+        below = np.flatnonzero(self.coverage < tau_g)
+        if self.independent:
+            return below
+        return below[basis_in_order(self.residual[:, below], DEPENDENT).any(axis=0)]
+
+    @cached_property
+    def independent(self) -> bool:
+        """Whether all directions that are not wholly covered are independent: then so is every choice of them."""
+        left = self.residual[:, self.coverage < 1.0]
+        return left.shape[1] == 0 or (
+            left.shape[0] >= left.shape[1] and np.abs(np.diag(np.linalg.qr(left, mode="r"))).min() > DEPENDENT
+        )
 
     def removed(self, tau_g: float) -> int:
         """Count the gap rows that orthogonalisation drops at τ_g."""
-        return int(np.sum(~self.independent[: np.searchsorted(self.coverage, tau_g)]))
+        return int(np.sum(self.coverage < tau_g)) - len(self.gaps(tau_g))
 
 
-def candidates(parts: Decomposition, tau_v: float, rule: str = "ratio") -> Candidates:
-    """Rank the global directions of a decomposition by how well the local eigenspaces cover them.
+def rows_of(parts: Decomposition, tau_v: float, rule: str = "ratio") -> Rows:
+    """Take the local rows of a decomposition, and measure how well they cover the global directions.
 
     rule "ratio": c_j = max_h ‖P_h u_j|h‖² / ‖u_j|h‖², the paper's
     rule "union": c_j = ‖Π_loc u_j‖², property (B) itself
@@ -54,16 +66,14 @@ def candidates(parts: Decomposition, tau_v: float, rule: str = "ratio") -> Candi
     coverage = alignment.max(axis=0) if rule == "ratio" else energy.sum(axis=0)
     # A direction covered but for rounding is covered.
     coverage = np.where(coverage > 1.0 - 1e-12, 1.0, coverage)
-    gaps = np.argsort(coverage, kind="stable")
-    # The local rows are orthonormal unit vectors in local coordinates: orthogonalising against
-    # them strikes out their coordinates, and the largest |R_ii| is their 1.
+    # The local rows are unit vectors in local coordinates: what is left beside them are the other coordinates.
     leading = parts.leading(epsilon)
-    residual = parts.overlap[~leading][:, gaps]
-    independent = basis_in_order(residual, 1e-8).any(axis=0)
-    return Candidates(np.flatnonzero(leading), gaps, coverage[gaps], independent)
+    return Rows(np.flatnonzero(leading), coverage, parts.overlap[~leading][:, :r_g])
 
 
-def local_global(kernel: np.ndarray, labels: np.ndarray, tau_v: float, tau_g: float, rule: str = "ratio") -> Mixing:
+def local_global(
+    kernel: np.ndarray | Kernel, labels: np.ndarray, tau_v: float, tau_g: float, rule: str = "ratio"
+) -> Mixing:
     """Distil a mean kernel (m, m) with clusters labels (m,) by Algorithm 1.
 
     Rows: per cluster its leading local eigenvectors, then the global eigenvectors that no cluster covers.
@@ -74,13 +84,14 @@ def local_global(kernel: np.ndarray, labels: np.ndarray, tau_v: float, tau_g: fl
 def local_global_of(parts: Decomposition, tau_v: float, tau_g: float, rule: str = "ratio") -> Mixing:
     """Distil a decomposition at hand by Algorithm 1."""
     check_share("tau_g", tau_g)
-    choice = candidates(parts, tau_v, rule)
-    return mix(parts, choice.local, choice.chosen(tau_g), choice.removed(tau_g))
+    rows = rows_of(parts, tau_v, rule)
+    setting = Setting(parts.H, tau_v, tau_g, rule)
+    return replace(mix(parts, rows.local, rows.gaps(tau_g)), removed=rows.removed(tau_g), setting=setting)
 
 
-def mix(parts: Decomposition, local: np.ndarray, gaps: np.ndarray, removed: int) -> Mixing:
+def mix(parts: Decomposition, local: np.ndarray, gaps: np.ndarray) -> Mixing:
     """Stack lifted local and global eigenvectors into a mixing (steps 4 and 5)."""
-    matrix = np.hstack([parts.lift(local), parts.whole.vectors[:, gaps]]).T
+    matrix = np.hstack([parts.lift(local), parts.spectrum.vectors[:, gaps]]).T
     origin = [Origin("local", int(parts.cluster[i]), int(parts.rank[i])) for i in local]
     origin += [Origin("gap", None, int(j)) for j in gaps]
-    return Mixing(np.ascontiguousarray(matrix), tuple(origin), nested=False, removed=removed)
+    return Mixing(np.ascontiguousarray(matrix), tuple(origin), nested=False)

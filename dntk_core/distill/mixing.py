@@ -1,7 +1,7 @@
 """The one form every gradient distillation takes: a matrix A that mixes m gradients into s."""
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -24,6 +24,19 @@ class Origin:
 
 
 @dataclass(frozen=True)
+class Setting:
+    """The settings of Algorithm 1 that made a mixing, given or chosen."""
+
+    H: int
+    tau_v: float
+    tau_g: float
+    rule: str
+
+    def __str__(self) -> str:
+        return f"H = {self.H}, τ_v = {self.tau_v:.3g}, τ_g = {self.tau_g:.3g} ({self.rule})"
+
+
+@dataclass(frozen=True, eq=False)
 class Mixing:
     """Distilled gradients Φ̂ = AΦ and targets Ŷ = AY.
 
@@ -31,12 +44,14 @@ class Mixing:
     origin:  s entries, one per row
     nested:  whether the first s′ rows are what the method gives for size s′
     removed: rows that the method dropped as linearly dependent
+    setting: of Algorithm 1, where it made the rows
     """
 
     matrix: np.ndarray
     origin: tuple[Origin, ...]
     nested: bool
     removed: int = 0
+    setting: Setting | None = None
 
     def __post_init__(self):
         if self.matrix.ndim != 2 or len(self.origin) != len(self.matrix):
@@ -53,6 +68,12 @@ class Mixing:
         return Counter(row.kind for row in self.origin)
 
     @property
+    def description(self) -> str:
+        """How Algorithm 1 made the rows: "H = 5, τ_v = 0.3, τ_g = 0.9 (ratio): 5 local + 0 gap"; else empty."""
+        counts = self.counts
+        return f"{self.setting}: {counts['local']} local + {counts['gap']} gap" if self.setting else ""
+
+    @property
     def blocks(self) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
         """Group the rows by cluster, with the inputs each group mixes: pairs of indices into rows and inputs."""
         cluster = np.array([-1 if row.cluster is None else row.cluster for row in self.origin])
@@ -61,21 +82,16 @@ class Mixing:
 
     def head(self, size: int) -> "Mixing":
         """Keep the first `size` rows, or all where there are fewer."""
-        return Mixing(self.matrix[:size], self.origin[:size], self.nested, self.removed)
+        return replace(self, matrix=self.matrix[:size], origin=self.origin[:size])
 
 
-def selection(indices: np.ndarray, m: int, nested: bool = True) -> Mixing:
-    """Mix by selecting inputs: row i is one-hot at indices[i].
+def selection(indices: np.ndarray, m: int, nested: bool = True, weights: np.ndarray | float = 1.0) -> Mixing:
+    """Mix by selecting inputs: row i is weights[i] at indices[i], 0 elsewhere.
 
     >>> selection(np.array([2, 0]), 3).matrix
     array([[0., 0., 1.],
            [1., 0., 0.]])
     """
     matrix = np.zeros((len(indices), m))
-    matrix[np.arange(len(indices)), indices] = 1.0
+    matrix[np.arange(len(indices)), indices] = weights
     return Mixing(matrix, tuple(Origin("selected", None, int(i)) for i in indices), nested)
-
-
-def identity(m: int) -> Mixing:
-    """Keep every gradient: A = I."""
-    return selection(np.arange(m), m)

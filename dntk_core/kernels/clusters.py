@@ -3,11 +3,14 @@
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import eigh
 
 from dntk_core.base.errors import DNTKError
-from dntk_core.kernels.gram import Gram
+from dntk_core.kernels.kernel import Kernel, as_kernel
 from dntk_core.kernels.kmeans import kmeans
-from dntk_core.kernels.spectrum import Spectrum, spectrum
+
+# Up to this many inputs the embedding is exact; of more, as many landmarks are embedded and the others follow them.
+EVERY, LANDMARKS = 4000, 2000
 
 
 @dataclass(frozen=True)
@@ -27,35 +30,46 @@ def affinity(kernel: np.ndarray) -> np.ndarray:
     array([[1., 0.],
            [0., 1.]])
     """
-    norm = np.sqrt(np.clip(np.diag(kernel), 0.0, None))
-    safe = np.where(norm > 0, norm, 1.0)
-    W = np.clip(kernel / safe[:, None] / safe, 0.0, None)
+    norm = _norms(np.diag(kernel))
+    W = np.clip(kernel / norm[:, None] / norm, 0.0, None)
     # An input without gradient resembles nothing but itself.
     np.fill_diagonal(W, 1.0)
     return W
 
 
-def embed(kernel: np.ndarray | Gram, largest: int = 50, whole: Spectrum | None = None) -> Embedding:
+def embed(kernel: np.ndarray | Kernel, largest: int = 50) -> Embedding:
     """Embed the inputs of a kernel (m, m) for clusterings of up to `largest` dimensions.
 
-    whole: the kernel's spectrum, where it is at hand; only kernels kept as features have use for it
+    Of more than EVERY inputs some are drawn as landmarks I and embedded; any other input x then lies at
+    v_j(x) = (1/μ_j) Σ_{i∈I} W_xi v_j(i) / √(d_x d_i), as the landmarks themselves do.
     """
-    if isinstance(kernel, Gram):
-        return embed_leading(kernel, spectrum(kernel) if whole is None else whole, largest)
-    W = affinity(kernel)
-    root = np.sqrt(W.sum(axis=1))
-    _, vectors = np.linalg.eigh(W / root[:, None] / root)
-    return Embedding(np.ascontiguousarray(vectors[:, ::-1][:, :largest]))
+    kernel = as_kernel(kernel)
+    if kernel.m <= EVERY:
+        return Embedding(_leading(affinity(kernel.block(*2 * (np.arange(kernel.m),))), largest)[1])
+    chosen = np.random.default_rng(0).permutation(kernel.m)[:LANDMARKS]
+    W = affinity(kernel.block(chosen, chosen))
+    values, landmarks = _leading(W, largest)
+    weights = landmarks / np.sqrt(W.sum(axis=1))[:, None] / values
+    norm, vectors = _norms(kernel.diagonal()), np.empty((kernel.m, len(values)))
+    for rows in np.array_split(np.arange(kernel.m), kernel.m // LANDMARKS):
+        near = np.clip(kernel.block(rows, chosen) / norm[rows, None] / norm[chosen], 0.0, None)
+        degree = near.sum(axis=1, keepdims=True)
+        vectors[rows] = near @ weights / np.sqrt(np.where(degree > 0, degree, 1.0))
+    vectors[chosen] = landmarks
+    return Embedding(vectors)
 
 
-def embed_leading(kernel: Gram, whole: Spectrum, largest: int) -> Embedding:
-    """Embed by leading eigenvectors alone: W ≈ Z Zᵀ, Z = rows of U√Σ over √K_ii; negative cosines are kept."""
-    norm = np.sqrt(kernel.diagonal())
-    Z = whole.vectors * np.sqrt(whole.leading) / np.where(norm > 0, norm, 1.0)[:, None]
-    degree = Z @ Z.sum(axis=0)
-    # An input that resembles no other has at least itself.
-    U, _, _ = np.linalg.svd(Z / np.sqrt(np.maximum(degree, 1.0))[:, None], full_matrices=False)
-    return Embedding(np.ascontiguousarray(U[:, :largest]))
+def _norms(diagonal: np.ndarray) -> np.ndarray:
+    """√K_ii, or 1 where an input has no gradient."""
+    norm = np.sqrt(np.clip(diagonal, 0.0, None))
+    return np.where(norm > 0, norm, 1.0)
+
+
+def _leading(W: np.ndarray, largest: int) -> tuple[np.ndarray, np.ndarray]:
+    """The largest eigenvalues μ (L,) and eigenvectors (m, L) of D^{-1/2} W D^{-1/2}, descending."""
+    root, m = np.sqrt(W.sum(axis=1)), len(W)
+    values, vectors = eigh(W / root[:, None] / root, subset_by_index=(max(m - largest, 0), m - 1))
+    return values[::-1], np.ascontiguousarray(vectors[:, ::-1])
 
 
 def cluster_embedding(embedding: Embedding, H: int, seed: int) -> np.ndarray:
@@ -68,7 +82,7 @@ def cluster_embedding(embedding: Embedding, H: int, seed: int) -> np.ndarray:
     return kmeans(points / np.where(norm > 0, norm, 1.0), H, np.random.default_rng(seed))
 
 
-def spectral_clusters(kernel: np.ndarray, H: int, seed: int = 0) -> np.ndarray:
+def spectral_clusters(kernel: np.ndarray | Kernel, H: int, seed: int = 0) -> np.ndarray:
     """Partition the inputs of a kernel (m, m) into H non-empty clusters: labels (m,).
 
     >>> spectral_clusters(np.kron(np.eye(2), np.ones((2, 2))), 2)

@@ -1,36 +1,38 @@
 """A kernel's eigenvectors seen whole and cluster by cluster."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from dntk_core.base.errors import DNTKError
-from dntk_core.kernels.gram import Gram
-from dntk_core.kernels.spectrum import Spectrum, spectrum, truncation_rank
+from dntk_core.kernels.kernel import Kernel, as_kernel
+from dntk_core.kernels.spectrum import Between, Spectrum, spectrum
 
 
 @dataclass(frozen=True)
 class Decomposition:
     """Global and lifted local eigenvectors of a kernel K with H clusters I_1 … I_H.
 
-    whole:   Spectrum  K = U Σ Uᵀ
-    labels:  (m,)      cluster of each input
-    cluster: (q,)      cluster h of local eigenvector i; ascending
-    rank:    (q,)      its place within its cluster, 0 = largest eigenvalue
-    values:  (q,)      its eigenvalue in K_h = K[I_h, I_h]
-    missing: (H,)      tr K_h less the eigenvalues above; 0 for a dense kernel
-    local:   (m, w)    entry (x, j) = that of input x in the j-th local eigenvector of its cluster, 0 beyond the last
-    overlap: (q, L)    ⟨û_i, u_j⟩; its rows of one cluster are u_j restricted to it, in local coordinates
+    spectrum: Spectrum  K = U Σ Uᵀ
+    locals:   H spectra of the local kernels K_h = K[I_h, I_h], without their vectors, which are in `local`
+    labels:   (m,)      cluster of each input
+    cluster:  (q,)      cluster h of local eigenvector i; ascending
+    rank:     (q,)      its place within its cluster, 0 = largest eigenvalue
+    values:   (q,)      its eigenvalue
+    local:    (m, w)    entry (x, j) = that of input x in the j-th local eigenvector of its cluster, 0 beyond the last
+    overlap:  (q, L)    ⟨û_i, u_j⟩; its rows of one cluster are u_j restricted to it, in local coordinates
 
-    Of a dense kernel q = L = m. Of one kept as features, K is replaced by its L leading eigenpairs.
+    Where all spectra are complete q = L = m. Of incomplete ones, truncation ranks are cut to what is known, and
+    `bounds` says between what the global rank really lies.
     """
 
-    whole: Spectrum
+    spectrum: Spectrum
+    locals: tuple[Spectrum, ...]
     labels: np.ndarray
     cluster: np.ndarray
     rank: np.ndarray
     values: np.ndarray
-    missing: np.ndarray
     local: np.ndarray
     overlap: np.ndarray
 
@@ -48,57 +50,55 @@ class Decomposition:
         inside = self.labels[:, None] == self.cluster[chosen]
         return np.where(inside, self.local[:, self.rank[chosen]], 0.0)
 
+    def bounds(self, epsilon: float) -> Between:
+        """Where the truncation rank of K lies."""
+        return self.spectrum.rank(epsilon)
+
     def global_rank(self, epsilon: float) -> int:
-        """Return r_g, the truncation rank of K, or L where that is less."""
-        return min(truncation_rank(self.whole.values, epsilon), self.whole.vectors.shape[1])
+        """Return r_g, the truncation rank of K, or the number of eigenvectors known where that is less."""
+        return min(int(self.bounds(epsilon).high), len(self.spectrum.values))
 
     def per_cluster(self, rows: np.ndarray) -> np.ndarray:
-        """Sum an array (m, …) over the rows of each cluster: (H, …)."""
+        """Sum an array (q, …) over the rows of each cluster: (H, …)."""
         return np.add.reduceat(rows, self.starts, axis=0)
 
     def local_ranks(self, epsilon: float) -> np.ndarray:
-        """Return r_h, the truncation rank of each local kernel: (H,)."""
-        sizes, ranks = np.bincount(self.labels), []
-        for v, missing, size in zip(np.split(self.values, self.starts[1:]), self.missing, sizes, strict=True):
-            beyond = size - len(v)
-            tail = np.full(beyond, min(missing / max(beyond, 1), v[-1]))
-            ranks.append(min(truncation_rank(np.append(v, tail), epsilon), len(v)))
-        return np.array(ranks)
+        """Return r_h, the truncation rank of each local kernel, or the number of eigenvectors known: (H,)."""
+        return np.array([min(int(each.rank(epsilon).high), len(each.values)) for each in self.locals])
+
+    def cut(self, epsilon: float) -> bool:
+        """Whether any rank at ε goes beyond the eigenvectors that are known."""
+        return any(each.rank(epsilon).high > len(each.values) for each in (self.spectrum, *self.locals))
 
     def leading(self, epsilon: float) -> np.ndarray:
         """Mark the local eigenvectors within their cluster's truncation rank: (q,) bool."""
         return self.rank < self.local_ranks(epsilon)[self.cluster]
 
 
-def decompose(kernel: np.ndarray | Gram, labels: np.ndarray, whole: Spectrum | None = None) -> Decomposition:
-    """Decompose a kernel (m, m) as a whole, unless given, and within each cluster of labels (m,)."""
-    m = len(kernel)
+def decompose(kernel: np.ndarray | Kernel, labels: np.ndarray, known: Spectrum | None = None) -> Decomposition:
+    """Decompose a kernel (m, m) as a whole, unless its spectrum is known, and within each cluster of labels (m,)."""
+    kernel = as_kernel(kernel)
     labels = np.asarray(labels)
-    if labels.shape != (m,) or not np.array_equal(np.unique(labels), np.arange(labels.max(initial=0) + 1)):
-        raise DNTKError(f"labels must be ({m},) integers 0..H-1 with no cluster empty, got shape {labels.shape}")
-    whole = spectrum(kernel) if whole is None else whole
+    if labels.shape != (kernel.m,) or not np.array_equal(np.unique(labels), np.arange(labels.max(initial=0) + 1)):
+        raise DNTKError(f"labels must be ({kernel.m},) integers 0..H-1 with no cluster empty, got shape {labels.shape}")
+    known = spectrum(kernel) if known is None else known
     groups = [np.flatnonzero(labels == h) for h in range(labels.max() + 1)]
-    if isinstance(kernel, Gram):
-        Z, diagonal = whole.vectors * np.sqrt(whole.leading), kernel.diagonal()
-        parts = [factor_spectrum(Z[members]) for members in groups]
-        missing = [diagonal[I].sum() - part.values.sum() for I, part in zip(groups, parts, strict=True)]
-    else:
-        parts = [spectrum(kernel[np.ix_(members, members)]) for members in groups]
-        missing = np.zeros(len(groups))
+    parts = tuple(spectrum(kernel.restrict(members)) for members in groups)
     counts = [len(part.values) for part in parts]
-    local = np.zeros((m, max(counts)))
+    local = np.zeros((kernel.m, max(counts)))
     for members, part in zip(groups, parts, strict=True):
         local[members, : len(part.values)] = part.vectors
-    overlap = [part.vectors.T @ whole.vectors[members] for members, part in zip(groups, parts, strict=True)]
+    overlap = [part.vectors.T @ known.vectors[members] for members, part in zip(groups, parts, strict=True)]
     cluster = np.repeat(np.arange(len(groups)), counts)
     rank = np.concatenate([np.arange(count) for count in counts])
     values = np.concatenate([part.values for part in parts])
-    return Decomposition(
-        whole, labels, cluster, rank, values, np.clip(missing, 0.0, None), local, np.concatenate(overlap)
-    )
+    bare = tuple(replace(part, vectors=np.empty((part.m, 0))) for part in parts)
+    return Decomposition(known, bare, labels, cluster, rank, values, local, np.concatenate(overlap))
 
 
-def factor_spectrum(Z: np.ndarray) -> Spectrum:
-    """Decompose Z Zᵀ for Z (n, L): its min(n, L) eigenpairs."""
-    U, singular, _ = np.linalg.svd(Z, full_matrices=False)
-    return Spectrum(singular**2, U)
+def permuted(
+    kernel: np.ndarray | Kernel, labels: np.ndarray, known: Spectrum, count: int = 5, seed: int = 0
+) -> Iterator[Decomposition]:
+    """Decompose a kernel for clusters of the same sizes drawn at random: the null model of the clusters labels (m,)."""
+    generator = np.random.default_rng(seed)
+    return (decompose(kernel, generator.permutation(labels), known) for _ in range(count))

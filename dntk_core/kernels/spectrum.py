@@ -1,58 +1,93 @@
 """Spectra of kernels and the ranks, dimensions and redundancies read off them."""
 
 from dataclasses import dataclass
+from math import ceil
 
 import numpy as np
 
 from dntk_core.base.errors import DNTKError
-from dntk_core.kernels.gram import Gram
+from dntk_core.kernels.kernel import Kernel, as_kernel
 
-# Eigenpairs of a kernel that is kept as features, and how they are found.
-LEADING, OVERSAMPLED, ITERATIONS = 256, 32, 4
+# The relative slack that keeps an exact share, such as 0.9 of 10, from being lost to rounding.
+SLACK = 1e-12
+
+
+@dataclass(frozen=True)
+class Between:
+    """A number that is known exactly (low = high), or to lie between two."""
+
+    low: float
+    high: float
+
+    @property
+    def exact(self) -> bool:
+        return self.low == self.high
+
+    def __format__(self, form: str) -> str:
+        return format(self.low, form) if self.exact else f"{format(self.low, form)}–{format(self.high, form)}"
 
 
 @dataclass(frozen=True)
 class Spectrum:
-    """The eigendecomposition K = U Σ Uᵀ of a kernel.
+    """The eigendecomposition K = U Σ Uᵀ of a kernel, whole or as far as it was computed.
 
-    values:  (m,)    eigenvalues, descending; rounding below zero is clipped to 0
+    values:  (L,)    the leading eigenvalues, descending; rounding below zero is clipped to 0
     vectors: (m, L)  column j is the unit eigenvector u_j of values[j]
+    trace:   tr K
+    order:   how many eigenvalues may differ from 0; the spectrum is complete where all of them are known
 
-    Of a dense kernel L = m. Of one kept as features only the leading L eigenpairs are computed, and the other
-    eigenvalues are given as their mean: the trace is exact, and so are truncation ranks up to L.
+    Of incomplete spectra ranks and dimensions are given between bounds: the eigenvalues that are not known lie
+    between 0 and the smallest known one, and their sum is what the known ones leave of the trace.
     """
 
     values: np.ndarray
     vectors: np.ndarray
+    trace: float
+    order: int
 
     @property
-    def leading(self) -> np.ndarray:
-        """The eigenvalues that have eigenvectors, (L,)."""
-        return self.values[: self.vectors.shape[1]]
+    def m(self) -> int:
+        return len(self.vectors)
+
+    @property
+    def complete(self) -> bool:
+        return len(self.values) >= self.order
+
+    @property
+    def rest(self) -> float:
+        """Σ of the eigenvalues that are not known."""
+        return 0.0 if self.complete else max(self.trace - float(self.values.sum()), 0.0)
+
+    def rank(self, epsilon: float) -> Between:
+        """The truncation rank at ε."""
+        check_share("epsilon", epsilon)
+        L, captured = len(self.values), float(self.values.sum())
+        wanted = (1.0 - epsilon) * (captured + self.rest) * (1.0 - SLACK)
+        if captured >= wanted:
+            r = int(np.argmax(np.cumsum(self.values) >= wanted)) + 1
+            return Between(r, r)
+        fewest = L + ceil((wanted - captured) / self.values[-1])
+        most = L + ceil((wanted - captured) / (self.rest / (self.order - L)))
+        return Between(min(fewest, self.order), min(most, self.order))
+
+    def dimension(self, lam: float) -> Between:
+        """The effective dimension d(λ); λ_j/(λ_j + λ) is concave, so that equal unknown eigenvalues give the most."""
+        known = effective_dimension(self.values, lam)
+        if self.complete:
+            return Between(known, known)
+        smallest, beyond = self.values[-1], self.order - len(self.values)
+        even = self.rest / beyond
+        return Between(
+            known + self.rest / (smallest + lam) if smallest + lam > 0 else known,
+            known + beyond * even / (even + lam) if even + lam > 0 else known,
+        )
 
 
-def spectrum(kernel: np.ndarray | Gram) -> Spectrum:
+def spectrum(kernel: np.ndarray | Kernel) -> Spectrum:
     """Decompose a symmetric positive semi-definite kernel (m, m)."""
-    if isinstance(kernel, Gram):
-        return leading_spectrum(kernel, min(LEADING, len(kernel)))
-    values, vectors = np.linalg.eigh(kernel)
-    return Spectrum(np.clip(values[::-1], 0.0, None), np.ascontiguousarray(vectors[:, ::-1]))
-
-
-def leading_spectrum(kernel: Gram, L: int) -> Spectrum:
-    """Compute the L leading eigenpairs by randomised subspace iteration.
-
-    Iterations are in float32; the eigenpairs within the subspace found are those of the float64 kernel.
-    """
-    m = len(kernel)
-    V = np.random.default_rng(0).standard_normal((m, min(L + OVERSAMPLED, m)))
-    for _ in range(ITERATIONS):
-        V, _ = np.linalg.qr(kernel.apply(V, np.float32).astype(np.float64))
-    values, W = np.linalg.eigh(V.T @ (kernel @ V))
-    values = np.clip(values[::-1][:L], 0.0, None)
-    rest = max(kernel.trace() - values.sum(), 0.0)
-    tail = np.full(m - L, rest / max(m - L, 1))
-    return Spectrum(np.append(values, np.minimum(tail, values[-1])), np.ascontiguousarray(V @ W[:, ::-1][:, :L]))
+    kernel = as_kernel(kernel)
+    pairs = kernel.eigenpairs()
+    return Spectrum(pairs.values, pairs.vectors, kernel.trace(), pairs.order)
 
 
 def check_share(name: str, value: float) -> None:
@@ -72,8 +107,7 @@ def truncation_rank(eigenvalues: np.ndarray, epsilon: float) -> int:
     check_share("epsilon", epsilon)
     values = np.sort(np.clip(eigenvalues, 0.0, None))[::-1]
     captured = np.cumsum(values)
-    # The relative slack keeps an exact share, such as 0.9 of 10, from being lost to rounding.
-    enough = captured >= (1.0 - epsilon) * captured[-1] * (1.0 - 1e-12)
+    enough = captured >= (1.0 - epsilon) * captured[-1] * (1.0 - SLACK)
     return int(np.argmax(enough)) + 1
 
 
@@ -110,16 +144,6 @@ def stable_dimension(eigenvalues: np.ndarray) -> float:
     return total**2 / float(np.sum(eigenvalues**2)) if total > 0 else 0.0
 
 
-def condition_number(eigenvalues: np.ndarray, ridge: float = 0.0) -> float:
-    """Return (λ_max + λ) / (λ_min + λ) for an absolute ridge λ; infinity where that matrix is singular.
-
-    >>> condition_number(np.array([3.0, 0.0]), 1.0)
-    4.0
-    """
-    largest, smallest = np.max(eigenvalues) + ridge, max(np.min(eigenvalues), 0.0) + ridge
-    return float(largest / smallest) if smallest > 0 else float("inf")
-
-
 @dataclass(frozen=True)
 class ParameterRedundancy:
     """(P/r, ε′)-parameter redundancy by the proposition on JL projections.
@@ -130,6 +154,8 @@ class ParameterRedundancy:
     exact_tail: √(Σ_{i>r} λ_i² / Σ λ_i²), that ratio itself; never above `tail`
     jl:         √((1+d)/k) with d = tr(K)²/‖K‖_F², the expected relative Frobenius error of the projection
     epsilon:    ε′ = tail + jl
+
+    Of incomplete spectra r is the most it may be, and the errors are the largest they may be.
     """
 
     rank: int
@@ -140,17 +166,18 @@ class ParameterRedundancy:
     epsilon: float
 
 
-def parameter_redundancy(eigenvalues: np.ndarray, parameters: int, k: int, epsilon: float) -> ParameterRedundancy:
-    """Evaluate ε′ of the parameter-redundancy proposition from the projected kernel's eigenvalues (m,).
+def parameter_redundancy(whole: Spectrum, parameters: int, k: int, epsilon: float) -> ParameterRedundancy:
+    """Evaluate ε′ of the parameter-redundancy proposition from the projected kernel's spectrum.
 
     The paper bounds the *squared* error by δ λ_{r+1}/λ̄ and then adds it to ε_JL; the definition of
     redundancy is about the error itself, so its root is added here.
     """
-    values = np.clip(eigenvalues, 0.0, None)
-    r = truncation_rank(values, epsilon)
-    mean, energy = values.mean(), np.sum(values**2)
-    following = values[r] if r < len(values) else 0.0
+    values, r = whole.values, int(whole.rank(epsilon).high)
+    # No eigenvalue that is not known is larger than the last that is.
+    last = 0.0 if whole.complete else float(values[-1])
+    mean, energy = whole.trace / whole.m, float(np.sum(values**2))
+    following = float(values[r]) if r < len(values) else last
     tail = float(np.sqrt(epsilon * following / mean)) if mean > 0 else 0.0
-    exact = float(np.sqrt(np.sum(values[r:] ** 2) / energy)) if energy > 0 else 0.0
-    jl = float(np.sqrt((1.0 + stable_dimension(values)) / k)) if energy > 0 else 0.0
+    exact = float(np.sqrt((np.sum(values[r:] ** 2) + whole.rest * last) / energy)) if energy > 0 else 0.0
+    jl = float(np.sqrt((1.0 + whole.trace**2 / energy) / k)) if energy > 0 else 0.0
     return ParameterRedundancy(r, parameters / r, tail, exact, jl, tail + jl)

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from dntk_core.kernels.decomposition import Decomposition, decompose
+from dntk_core.kernels.kernel import Kernel
 from dntk_core.kernels.orthogonal import basis_in_order
+from dntk_core.kernels.spectrum import Between
 
 
 @dataclass(frozen=True)
@@ -16,7 +18,9 @@ class Containment:
     maximum, mean, minimum: (r_g,)  of the curves over clusters
     table:       (H, r_g)  (u_j|h)ᵀ K_h (u_j|h) / tr K_h, cluster h's variance along global direction j
     local_ranks: (H,)      r_h
-    global_rank: int       r_g
+    global_rank: int       r_g, or less where fewer eigenvectors are known
+    sizes:       (H,)      inputs of each cluster
+    bounds:      Between   where r_g really lies
     """
 
     curves: np.ndarray
@@ -26,6 +30,12 @@ class Containment:
     table: np.ndarray
     local_ranks: np.ndarray
     global_rank: int
+    sizes: np.ndarray
+    bounds: Between
+
+    def testable(self, rank: int) -> np.ndarray:
+        """Mark the clusters of more than `rank` inputs: in others any `rank` directions hold everything: (H,) bool."""
+        return self.sizes > rank
 
 
 @dataclass(frozen=True)
@@ -38,6 +48,11 @@ class Coverage:
     union:       (r_g,)    ‖Π_loc u_j‖² = Σ_h energy, what all local eigenspaces together hold
     eigenvalues: (r_g,)    σ_j
     uncovered:   float     Σ_j σ_j (1 - union_j) / Σ_j σ_j, the share of global variance no cluster holds
+    misaligned:  float     (1/r_g) Σ_j (1 - mean_j), the mean over directions, each counted alike
+    bounds:      Between   where r_g really lies
+
+    Over all j, Σ_j σ_j (1 - union_j) = Σ_h tail_h <= ε tr K, what truncation drops of every cluster. So `uncovered`
+    can never exceed ε/(1-ε), whatever the kernel; `misaligned` can.
     """
 
     energy: np.ndarray
@@ -47,14 +62,16 @@ class Coverage:
     union: np.ndarray
     eigenvalues: np.ndarray
     uncovered: float
+    misaligned: float
+    bounds: Between
 
 
-def containment(kernel: np.ndarray, labels: np.ndarray, epsilon: float) -> Containment:
+def containment(kernel: np.ndarray | Kernel, labels: np.ndarray, epsilon: float) -> Containment:
     """Measure property (A): Σ_j σ_j ‖Π_glob u_hj‖² / Σ_j σ_j over j <= r_h, per cluster and global rank."""
     return containment_of(decompose(kernel, labels), epsilon)
 
 
-def coverage(kernel: np.ndarray, labels: np.ndarray, epsilon: float) -> Coverage:
+def coverage(kernel: np.ndarray | Kernel, labels: np.ndarray, epsilon: float) -> Coverage:
     """Measure property (B): ‖Π_loc u_j‖² for each global direction."""
     return coverage_of(decompose(kernel, labels), epsilon)
 
@@ -76,12 +93,13 @@ def containment_of(parts: Decomposition, epsilon: float) -> Containment:
         total = np.sum(weight[start:stop])
         # A cluster without variance has nothing that could lie outside.
         curves[h] = weight[start:stop] @ inside / total if total > 0 else 1.0
-    trace = parts.per_cluster(parts.values)[:, None]
+    trace = np.array([[each.trace] for each in parts.locals])
     along = parts.per_cluster(parts.values[:, None] * parts.overlap[:, :r_g] ** 2)
     table = np.divide(along, trace, out=np.zeros_like(along), where=trace > 0)
     curves = np.minimum(curves, 1.0)
     extremes = curves.max(axis=0), curves.mean(axis=0), curves.min(axis=0)
-    return Containment(curves, *extremes, table, parts.local_ranks(epsilon), r_g)
+    sizes, bounds = np.bincount(parts.labels), parts.bounds(epsilon)
+    return Containment(curves, *extremes, table, parts.local_ranks(epsilon), r_g, sizes, bounds)
 
 
 def coverage_of(parts: Decomposition, epsilon: float) -> Coverage:
@@ -89,10 +107,12 @@ def coverage_of(parts: Decomposition, epsilon: float) -> Coverage:
     r_g = parts.global_rank(epsilon)
     energy, alignment = local_alignment(parts, epsilon, r_g)
     union = np.minimum(energy.sum(axis=0), 1.0)
-    values = parts.whole.values[:r_g]
+    values = parts.spectrum.values[:r_g]
     total = values.sum()
     uncovered = float(values @ (1.0 - union) / total) if total > 0 else 0.0
-    return Coverage(energy, alignment, alignment.max(axis=0), alignment.mean(axis=0), union, values, uncovered)
+    mean = alignment.mean(axis=0)
+    misaligned, bounds = float(np.mean(1.0 - mean)), parts.bounds(epsilon)
+    return Coverage(energy, alignment, alignment.max(axis=0), mean, union, values, uncovered, misaligned, bounds)
 
 
 def local_alignment(parts: Decomposition, epsilon: float, r_g: int) -> tuple[np.ndarray, np.ndarray]:

@@ -5,13 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dntk_core.base.errors import DNTKError
-from dntk_core.gradients.johnson_lindenstrauss import guaranteed_epsilon
-from dntk_core.kernels.class_kernels import LARGEST_DENSE, Kernels
+from dntk_core.kernels.class_kernels import kernels_by_size
+from dntk_core.kernels.modes import Modes
 from dntk_core.kernels.ridge import absolute_ridge
-from dntk_core.kernels.spectrum import Spectrum, effective_dimension, stable_dimension
-from dntk_core.readout.modes import Modes, class_modes
-from dntk_core.readout.ridge import Problem, predict
+from dntk_core.kernels.spectrum import effective_dimension
+from dntk_core.readout.problem import Problem
 
 RIDGES = tuple(10.0**power for power in range(-10, 3))
 
@@ -22,9 +20,9 @@ ASSUMPTIONS = {
     "E_bias is then the readout's own root mean square residual there.",
     "variance": "The residual f - f_K* behaves like independent noise of variance E_approx², and the m kernel inputs "
     "like a sample of the test distribution; distilled inputs are not one.",
-    "kernel_error": "The projection has independent random signs; d is taken from the projected kernel.",
-    "bound": "Every kernel entry is kept to a relative ε_JL. The bound is very conservative: it takes the worst "
-    "direction at every step and divides by λ².",
+    "projection": "Two halves of the projected gradients are two independent projections; half of the variance "
+    "between their predictions is what projecting to half as many dimensions adds to the squared error, and half of that "
+    "is what this projection adds.",
 }
 
 
@@ -38,6 +36,7 @@ class ErrorBudget:
     variance:  (C,)  E_var = √(σ² d(λ)/m), σ² = E_approx²
     dimension: (C,)  d(λ)
     measured:  (C,)  the root mean square error on the test inputs that the three terms should bound
+    best:      (C,)  the dimensionless ridge that is best on the test inputs, at which E_approx is measured
     """
 
     r_squared: np.ndarray
@@ -46,29 +45,31 @@ class ErrorBudget:
     variance: np.ndarray
     dimension: np.ndarray
     measured: np.ndarray
+    best: np.ndarray
 
 
-def error_budget(problem: Problem, ridge: float, spectra: tuple[Spectrum, ...] | None = None) -> ErrorBudget:
+def error_budget(problem: Problem, ridge: float, modes: Sequence[Modes] | None = None) -> ErrorBudget:
     """Evaluate the three error terms of the full readout at a dimensionless ridge.
 
     With μ_j = σ_j/m and β_j = u_jᵀy/√σ_j: μ_j β_j² = (u_jᵀy)²/m, and λ/(μ_j+λ) is the same in both units.
     """
-    modes = class_modes(problem, spectra)
+    modes = problem.kernels.modes(problem.targets) if modes is None else modes
     lam = absolute_ridge(problem.kernels, ridge)
     m = len(problem.targets)
     errors = squared_errors(problem, modes, (*RIDGES, ridge))
     least = errors.min(axis=1)
     variance = problem.logits.var(axis=0)
     unexplained = np.divide(least, variance, out=np.ones_like(least), where=variance > 0)
-    bias = [np.sqrt((np.sum((lam / (each.values + lam) * each.load) ** 2) + each.outside) / m) for each in modes]
+    bias = [np.sum((lam / (each.values + lam) * each.load) ** 2) + each.outside @ each.outside for each in modes]
     dimension = np.array([effective_dimension(each.values, lam) for each in modes])
     return ErrorBudget(
         r_squared=1.0 - unexplained,
         approx=np.sqrt(least),
-        bias=np.array(bias),
+        bias=np.sqrt(np.array(bias) / m),
         variance=np.sqrt(least * dimension / m),
         dimension=dimension,
         measured=np.sqrt(errors[:, -1]),
+        best=np.array((*RIDGES, ridge))[errors.argmin(axis=1)],
     )
 
 
@@ -80,54 +81,41 @@ def squared_errors(problem: Problem, modes: Sequence[Modes], ridges: Sequence[fl
 
 
 @dataclass(frozen=True)
-class ProjectionBound:
-    """What a projection to k dimensions can cost, from the projected kernels alone.
+class Approximation:
+    """E_approx² = projection² + nonlinear², per class, as root mean squares of logits.
 
-    epsilon:      ε_JL = √(8 ln n / k), the lemma's distortion of distances between n = m + t gradients
-    kernel_error: (C,)  √((1+d)/k), d = tr(K)²/‖K‖_F²: expected ‖K̃ - K‖_F / ‖K‖_F
-    bound:        (C,)  E_JL <= ε_JL ‖K*‖ ‖y‖ (1/λ + ‖K‖₂/λ²), as a root mean square over the test inputs
+    projection: (C,)  what projecting the gradients adds to the error
+    nonlinear:  (C,)  what is left: the network is not linear in its gradients
     """
 
-    epsilon: float
-    kernel_error: np.ndarray
-    bound: np.ndarray
+    projection: np.ndarray
+    nonlinear: np.ndarray
 
 
-def projection_bound(kernels: Kernels, targets: np.ndarray, k: int, ridge: float) -> ProjectionBound:
-    """Evaluate the paper's bound on the error of a k-dimensional projection; targets (m, C)."""
-    if k < 1:
-        raise DNTKError(f"the projected dimension k must be at least 1, got {k}")
-    if not kernels.dense:
-        raise DNTKError(f"the worst-case bound needs kernels as arrays, which are kept up to {LARGEST_DENSE:,} inputs")
-    _, t, m = kernels.cross.shape
-    lam = absolute_ridge(kernels, ridge)
-    epsilon = guaranteed_epsilon(m + t, k)
-    values = np.clip(np.linalg.eigvalsh(kernels.train), 0.0, None)
-    reach = np.array([np.linalg.norm(K, 2) for K in kernels.cross]) * np.linalg.norm(targets, axis=0)
-    return ProjectionBound(
-        epsilon,
-        np.sqrt((1.0 + np.array([stable_dimension(each) for each in values])) / k),
-        epsilon * reach * (1.0 / lam + values[:, -1] / lam**2) / np.sqrt(t),
-    )
+def split_approximation(
+    features: np.ndarray, test_features: np.ndarray, problem: Problem, budget: ErrorBudget, splits: int = 2
+) -> Approximation:
+    """Tell the projection's part of E_approx from the network's, from halves of the k features (C, m, k), (C, t, k).
 
-
-@dataclass(frozen=True)
-class ProjectionError:
-    """What a projection did cost, where the exact kernels are known.
-
-    kernel_error: (C,)  ‖K̃ - K‖_F / ‖K‖_F
-    prediction:   (C,)  root mean square of f̃_K - f_K over the test inputs
+    Two halves, each scaled by √2, are independent projections to k/2 dimensions. Their predictions differ by the
+    projection's variance alone: E (f₁ - f₂)²/2 at k/2, and half of that at k.
     """
+    k = features.shape[2]
+    lams = [absolute_ridge(problem.kernels, ridge) for ridge in budget.best]
+    added = np.zeros(len(lams))
+    for split in range(splits):
+        halves = np.array_split(np.random.default_rng(split).permutation(k), 2)
+        first, second = (_projected_again(features, test_features, half, problem.targets, lams) for half in halves)
+        added += np.mean((first - second) ** 2, axis=0) / 4 / splits
+    added = np.minimum(added, budget.approx**2)
+    return Approximation(np.sqrt(added), np.sqrt(budget.approx**2 - added))
 
-    kernel_error: np.ndarray
-    prediction: np.ndarray
 
-
-def projection_error(projected: Kernels, exact: Kernels, targets: np.ndarray, ridge: float) -> ProjectionError:
-    """Compare projected with exact kernels: entries, and the full readouts fitted to targets (m, C)."""
-    norms = np.linalg.norm(exact.train, axis=(1, 2))
-    distance = np.linalg.norm(projected.train - exact.train, axis=(1, 2))
-    change = predict(projected, targets, None, ridge) - predict(exact, targets, None, ridge)
-    return ProjectionError(
-        np.divide(distance, norms, out=np.zeros_like(norms), where=norms > 0), np.sqrt(np.mean(change**2, axis=0))
-    )
+def _projected_again(
+    features: np.ndarray, test_features: np.ndarray, kept: np.ndarray, targets: np.ndarray, lams: Sequence[float]
+) -> np.ndarray:
+    """Predict the test logits from some of the features, class c at lams[c]: (t, C)."""
+    scale = np.sqrt(features.shape[2] / len(kept))
+    kernels = kernels_by_size(features[..., kept] * scale, test_features[..., kept] * scale)
+    modes = zip(kernels.modes(targets), lams, strict=True)
+    return np.stack([each.predict(each.load / (each.values + lam)) for each, lam in modes], axis=1)

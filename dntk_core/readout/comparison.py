@@ -7,40 +7,53 @@ import numpy as np
 
 from dntk_core.base.errors import DNTKError
 from dntk_core.base.progress import Progress, Report, ignore
-from dntk_core.distill import METHODS, Source
+from dntk_core.distill import METHODS, Mixing, Source, TooFew
 from dntk_core.kernels.ridge import absolute_ridge
-from dntk_core.kernels.subspace import subspace_coverage
+from dntk_core.kernels.subspace import SubspaceCoverage, subspace_coverage
 from dntk_core.readout.curves import checked
-from dntk_core.readout.ridge import Problem, coefficients, compress, score_coefficients
+from dntk_core.readout.intervals import paired_interval
+from dntk_core.readout.metrics import METRICS
+from dntk_core.readout.problem import Problem
+from dntk_core.readout.ridge import coefficients, compress
+from dntk_core.readout.scores import Scored, judge
 
 
 @dataclass(frozen=True)
-class MethodCurve:
+class MethodCurve(Scored[np.ndarray]):
     """One method over q sizes, drawn n times (once if it is not random).
 
-    method: a name in METHODS
-    sizes:  (q,)    gradients allowed
-    rows:   (n, q)  gradients used; a method may need fewer
-    accuracy, fidelity, mse, coverage, reconstruction: (n, q)
-            coverage and reconstruction as in `SubspaceCoverage`
+    scores:   every metric's (n, q); not a number where the method cannot make so few gradients
+    method:   a name in METHODS
+    sizes:    (q,)       gradients allowed
+    rows:     (n, q)     gradients used; a method may need fewer
+    settings: q texts    how Algorithm 1 was set, where it made the rows
+    correct:  (n, q, t)  whether each test input's label was chosen
+    coverage, reconstruction: (n, q)  as in `SubspaceCoverage`
     """
 
     method: str
     sizes: np.ndarray
     rows: np.ndarray
-    accuracy: np.ndarray
-    fidelity: np.ndarray
-    mse: np.ndarray
+    settings: tuple[str, ...]
+    correct: np.ndarray
     coverage: np.ndarray
     reconstruction: np.ndarray
 
-    def mean(self, metric: str) -> np.ndarray:
-        """Average a metric over the draws: (q,)."""
-        return getattr(self, metric).mean(axis=0)
+    def values(self, name: str) -> np.ndarray:
+        """A metric, "rows", "coverage" or "reconstruction": (n, q)."""
+        return self[name] if name in self.scores else getattr(self, name)
 
-    def std(self, metric: str) -> np.ndarray:
-        """Return a metric's standard deviation over the draws: (q,)."""
-        return getattr(self, metric).std(axis=0)
+    def mean(self, name: str) -> np.ndarray:
+        """Average over the draws: (q,)."""
+        return self.values(name).mean(axis=0)
+
+    def std(self, name: str) -> np.ndarray:
+        """Return the standard deviation over the draws: (q,)."""
+        return self.values(name).std(axis=0)
+
+    def ahead_of(self, other: "MethodCurve", i: int) -> tuple[float, float, float]:
+        """Return by how much this method's accuracy is higher at the i-th size, with its paired 95 % interval."""
+        return paired_interval(self.correct[:, i].mean(axis=0), other.correct[:, i].mean(axis=0))
 
 
 def compare(
@@ -51,55 +64,103 @@ def compare(
     methods: Sequence[str] = tuple(METHODS),
     source: Source | None = None,
     report: Report = ignore,
+    by: str = "paper",
 ) -> tuple[MethodCurve, ...]:
     """Distil by each method, at each size and, where it is random, with each seed; score everything."""
     unknown = [name for name in methods if name not in METHODS]
     if unknown or len(seeds) == 0:
         raise DNTKError(f"expected seeds and methods among {', '.join(METHODS)}; got {len(seeds)} seeds and {unknown}")
     sizes = checked("sizes", sizes, len(problem.targets))
-    source = Source(problem.kernels, problem.targets) if source is None else source
+    source = Source(problem.kernels, problem.targets, problem.classes) if source is None else source
     curves = []
     for done, name in enumerate(methods):
         report(Progress("compare", done, len(methods), name))
-        curves.append(method_curve(problem, source, name, sizes, ridge, seeds))
+        curves.append(method_curve(problem, source, name, sizes, ridge, seeds, by))
     report(Progress("compare", len(methods), len(methods)))
     return tuple(curves)
 
 
 def method_curve(
-    problem: Problem, source: Source, name: str, sizes: np.ndarray, ridge: float, seeds: Sequence[int]
+    problem: Problem,
+    source: Source,
+    name: str,
+    sizes: np.ndarray,
+    ridge: float,
+    seeds: Sequence[int],
+    by: str = "paper",
 ) -> MethodCurve:
     """Score one method over sizes (q,); a nested one is distilled once per seed."""
     method = METHODS[name]
-    lam = absolute_ridge(problem.kernels, ridge)
-    rows, alphas, coverages = [], [], []
-    for seed in seeds if method.random else seeds[:1]:
-        if method.nested:
-            runs = [(method.distil(source, int(sizes.max()), ridge, seed), sizes)]
-        else:
-            runs = [(method.distil(source, int(size), ridge, seed), np.array([size])) for size in sizes]
-        for mixing, wanted in runs:
-            rows.append(np.minimum(wanted, mixing.size))
-            alphas.append(coefficients(compress(problem.kernels, problem.targets, mixing), lam, rows[-1]))
-            coverages.append(subspace_coverage(problem.kernels.train, mixing.matrix, rows[-1]))
-    scores = score_coefficients(problem, np.concatenate(alphas, axis=2))
-    covered = [np.concatenate([getattr(each, field) for each in coverages]) for field in ("coverage", "reconstruction")]
-    table = [values.reshape(-1, len(sizes)) for values in (np.concatenate(rows), *scores, *covered)]
-    return MethodCurve(name, sizes, *table)
+    draws = seeds if method.random else seeds[:1]
+    n, q, t = len(draws), len(sizes), len(problem.labels)
+    scores = {metric: np.full((n, q), np.nan) for metric in METRICS}
+    rows, coverage, reconstruction = np.full((n, q), np.nan), np.full((n, q), np.nan), np.full((n, q), np.nan)
+    correct, settings = np.zeros((n, q, t), dtype=bool), [""] * q
+    for draw, seed in enumerate(draws):
+        for mixing, place in _made(source, name, sizes, ridge, seed):
+            used = np.minimum(sizes[place], mixing.size)
+            found = _scored(problem, mixing, used, ridge, by)
+            rows[draw, place] = used
+            coverage[draw, place], reconstruction[draw, place] = found[1].coverage, found[1].reconstruction
+            correct[draw, place] = found[2]
+            for metric, values in found[0].items():
+                scores[metric][draw, place] = values
+            for i in place:
+                settings[i] = mixing.description
+    return MethodCurve(scores, name, sizes, rows, tuple(settings), correct, coverage, reconstruction)
+
+
+def _made(source: Source, name: str, sizes: np.ndarray, ridge: float, seed: int) -> list[tuple[Mixing, np.ndarray]]:
+    """The mixings of one draw, and which of the sizes each serves."""
+    method, every = METHODS[name], np.arange(len(sizes))
+    if method.nested:
+        return [(method.distil(source, int(sizes.max()), ridge, seed), every)]
+    made = []
+    for i in every:
+        try:
+            made.append((method.distil(source, int(sizes[i]), ridge, seed), np.array([i])))
+        except TooFew:
+            # The curve has a gap here, as the method has.
+            continue
+    return made
+
+
+def _scored(
+    problem: Problem, mixing: Mixing, sizes: np.ndarray, ridge: float, by: str
+) -> tuple[dict[str, np.ndarray], SubspaceCoverage, np.ndarray]:
+    """Scores, coverage and correct choices of the first rows of a mixing, for all sizes (q,)."""
+    kernels = problem.kernels
+    compressed = compress(kernels, problem.targets, mixing, by)
+    alpha = coefficients(compressed, absolute_ridge(kernels, ridge), sizes)
+    judged = judge(problem, kernels.predict(alpha))
+    scores = {name: metric.function(judged) for name, metric in METRICS.items()}
+    covered = subspace_coverage([kernels.kernel(c) for c in range(kernels.shape[0])], mixing.matrix, sizes)
+    return scores, covered, judged.choice.T == problem.labels
 
 
 def comparison_table(curves: Sequence[MethodCurve]) -> str:
-    """Write a comparison as a Markdown table: accuracy / fidelity / MSE per method and size.
+    """Write a comparison as a Markdown table: every score per method and size, and how Algorithm 1 was set.
 
-    A number of gradients in brackets says that the method used fewer than it was allowed.
+    A number of gradients in brackets says that the method used fewer than it was allowed; a dash, that it cannot make
+    so few.
     """
     sizes = curves[0].sizes
     lines = ["| method | " + " | ".join(f"s = {s}" for s in sizes) + " |", "|---" * (len(sizes) + 1) + "|"]
     for curve in curves:
-        cells = []
-        for i, size in enumerate(sizes):
-            accuracy, fidelity, mse = (curve.mean(metric)[i] for metric in ("accuracy", "fidelity", "mse"))
-            used = curve.mean("rows")[i]
-            cells.append(f"{accuracy:.3f} / {fidelity:.3f} / {mse:.3g}" + (f" ({used:g})" if used < size else ""))
+        cells = [_cell(curve, i) for i in range(len(sizes))]
         lines.append(f"| {curve.method} | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+    notes = [
+        f"- {curve.method}, s = {size}: {setting}"
+        for curve in curves
+        for size, setting in zip(sizes, curve.settings, strict=True)
+        if setting
+    ]
+    return "\n".join([*lines, *([""] if notes else []), *notes])
+
+
+def _cell(curve: MethodCurve, i: int) -> str:
+    used = curve.mean("rows")[i]
+    if np.isnan(used):
+        return "–"
+    values = " / ".join(f"{curve.mean(name)[i]:{metric.format}}" for name, metric in METRICS.items())
+    return values + (f" ({used:g})" if used < curve.sizes[i] else "")

@@ -7,27 +7,26 @@ import numpy as np
 
 from dntk_core.base.errors import DNTKError
 from dntk_core.distill.mixing import Mixing
+from dntk_core.kernels.modes import Modes
 from dntk_core.kernels.ridge import absolute_ridge
-from dntk_core.kernels.spectrum import Spectrum, spectrum
+from dntk_core.kernels.spectrum import spectrum
 from dntk_core.readout.conditioning import conditioning, prefix_conditioning
-from dntk_core.readout.modes import class_modes
-from dntk_core.readout.ridge import Compressed, Problem, coefficients, compress, score_coefficients, score_predictions
+from dntk_core.readout.problem import Problem
+from dntk_core.readout.ridge import Compressed, coefficients, compress
+from dntk_core.readout.scores import Scored, score_coefficients, score_predictions
 
 
 @dataclass(frozen=True)
-class Curve:
+class Curve(Scored[np.ndarray]):
     """Scores and conditioning of q readouts.
 
+    scores:    every metric's (q,)
     x:         (q,)  the sizes, ranks or ridges
-    accuracy, fidelity, mse: (q,)
     condition: (q,)  condition number of the matrix solved, λ included, averaged over classes
     smallest:  (q,)  its smallest eigenvalue, λ included, averaged over classes
     """
 
     x: np.ndarray
-    accuracy: np.ndarray
-    fidelity: np.ndarray
-    mse: np.ndarray
     condition: np.ndarray
     smallest: np.ndarray
 
@@ -40,9 +39,9 @@ def checked(name: str, values: Sequence[int], largest: int) -> np.ndarray:
     return values
 
 
-def size_curve(problem: Problem, mixing: Mixing | None, sizes: Sequence[int], ridge: float) -> Curve:
+def size_curve(problem: Problem, mixing: Mixing, sizes: Sequence[int], ridge: float, by: str = "paper") -> Curve:
     """Score the first s rows of a mixing for every s in sizes (q,), from one factorisation per class."""
-    return prefix_curve(problem, compress(problem.kernels, problem.targets, mixing), sizes, ridge)
+    return prefix_curve(problem, compress(problem.kernels, problem.targets, mixing, by), sizes, ridge)
 
 
 def prefix_curve(problem: Problem, compressed: Compressed, sizes: Sequence[int], ridge: float) -> Curve:
@@ -50,57 +49,60 @@ def prefix_curve(problem: Problem, compressed: Compressed, sizes: Sequence[int],
     lam = absolute_ridge(problem.kernels, ridge)
     sizes = checked("sizes", sizes, len(compressed.matrix))
     scores = score_coefficients(problem, coefficients(compressed, lam, sizes))
-    return Curve(sizes, *scores, *prefix_conditioning(compressed.gram, lam, sizes))
+    return Curve(scores, sizes, *prefix_conditioning(compressed.gram, lam, sizes))
 
 
 def separate_curve(problem: Problem, compressed: Sequence[Compressed], ridge: float) -> Curve:
     """Score q mixings of different sizes, each by itself, in one pass over the cross kernels."""
     lam = absolute_ridge(problem.kernels, ridge)
     sizes = np.array([len(each.matrix) for each in compressed])
-    alpha = np.concatenate([coefficients(each, lam, [len(each.matrix)]) for each in compressed], axis=2)
+    alpha = np.concatenate([coefficients(each, lam) for each in compressed], axis=2)
     condition, smallest = np.mean([conditioning(each.gram, lam) for each in compressed], axis=2).T
-    return Curve(sizes, *score_coefficients(problem, alpha), condition, smallest)
+    return Curve(score_coefficients(problem, alpha), sizes, condition, smallest)
 
 
-def rank_curve(
-    problem: Problem, ranks: Sequence[int], ridge: float, spectra: tuple[Spectrum, ...] | None = None
-) -> Curve:
+def rank_curve(problem: Problem, ranks: Sequence[int], ridge: float, modes: Sequence[Modes] | None = None) -> Curve:
     """Score the best rank-r kernels: f_r = Σ_{j<=r} u_jᵀy/(σ_j + λ) K* u_j for every r in ranks (q,)."""
     lam = absolute_ridge(problem.kernels, ridge)
     m = len(problem.targets)
     ranks = checked("ranks", ranks, m)
-    modes = class_modes(problem, spectra)
+    modes = problem.kernels.modes(problem.targets) if modes is None else modes
     kept = np.arange(m)[:, None] < ranks
     predictions = (each.predict(kept[: len(each.load)] * (each.load / (each.values + lam))[:, None]) for each in modes)
     scores = score_predictions(problem, predictions)
     values = np.stack([_padded(each.values, m) for each in modes]) + lam
     least = values[:, ranks - 1]
-    return Curve(ranks, *scores, np.mean(values[:, :1] / least, axis=0), np.mean(least, axis=0))
+    return Curve(scores, ranks, np.mean(values[:, :1] / least, axis=0), np.mean(least, axis=0))
 
 
-def ridge_curve(problem: Problem, mixing: Mixing | None, ridges: Sequence[float]) -> Curve:
-    """Score one mixing for every dimensionless ridge (q,), from one eigendecomposition per class."""
-    lams = np.array([absolute_ridge(problem.kernels, ridge) for ridge in ridges])
+def ridge_curve(problem: Problem, mixing: Mixing | None, ridges: Sequence[float], by: str = "paper") -> Curve:
+    """Score one mixing, or the full readout, for every dimensionless ridge (q,)."""
     if mixing is None:
-        return _full_ridge_curve(problem, np.asarray(ridges), lams)
-    compressed = compress(problem.kernels, problem.targets, mixing)
+        return full_ridge_curve(problem, ridges, problem.kernels.modes(problem.targets))
+    return compressed_ridge_curve(problem, compress(problem.kernels, problem.targets, mixing, by), ridges)
+
+
+def compressed_ridge_curve(problem: Problem, compressed: Compressed, ridges: Sequence[float]) -> Curve:
+    """Score a mixing that is already applied for every ridge (q,), from one eigendecomposition per class."""
+    lams = np.array([absolute_ridge(problem.kernels, ridge) for ridge in ridges])
     alpha, condition, smallest = [], np.zeros(len(lams)), np.zeros(len(lams))
-    for G, b in zip(compressed.gram, compressed.targets, strict=True):
+    for c, (G, b) in enumerate(zip(compressed.gram, compressed.targets, strict=True)):
         each = spectrum(G)
         values = each.values[:, None] + lams
-        alpha.append(compressed.matrix.T @ (each.vectors @ ((each.vectors.T @ b)[:, None] / values)))
+        alpha.append(compressed.lift(c, each.vectors @ ((each.vectors.T @ b)[:, None] / values)))
         condition += values[0] / values[-1] / len(compressed.gram)
         smallest += values[-1] / len(compressed.gram)
-    return Curve(np.asarray(ridges), *score_coefficients(problem, np.stack(alpha)), condition, smallest)
+    return Curve(score_coefficients(problem, np.stack(alpha)), np.asarray(ridges), condition, smallest)
 
 
-def _full_ridge_curve(problem: Problem, ridges: np.ndarray, lams: np.ndarray) -> Curve:
-    modes = class_modes(problem)
+def full_ridge_curve(problem: Problem, ridges: Sequence[float], modes: Sequence[Modes]) -> Curve:
+    """Score the full readout for every ridge (q,), its modes at hand."""
+    lams = np.array([absolute_ridge(problem.kernels, ridge) for ridge in ridges])
     predictions = (each.predict(each.load[:, None] / (each.values[:, None] + lams)) for each in modes)
     scores = score_predictions(problem, predictions)
     values = [_padded(each.values, len(problem.targets)) for each in modes]
     condition = np.mean([(each[0] + lams) / (each[-1] + lams) for each in values], axis=0)
-    return Curve(ridges, *scores, condition, np.mean([each[-1] + lams for each in values], axis=0))
+    return Curve(scores, np.asarray(ridges), condition, np.mean([each[-1] + lams for each in values], axis=0))
 
 
 def _padded(values: np.ndarray, m: int) -> np.ndarray:

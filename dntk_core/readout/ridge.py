@@ -1,6 +1,6 @@
-"""Kernel ridge regression on distilled gradients: f^c(x*) = k*^c(x*)ᵀ Aᵀ (A K^c Aᵀ + λI)⁻¹ A y_c."""
+"""Kernel ridge regression on distilled gradients: f^c(x*) = k*^c(x*)ᵀ Aᵀ β^c, with β^c from one of two READOUTS."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,89 +8,92 @@ from scipy.linalg import solve_triangular
 
 from dntk_core.base.errors import DNTKError
 from dntk_core.distill.mixing import Mixing
-from dntk_core.kernels.class_kernels import LARGEST_DENSE, Kernels
-from dntk_core.kernels.gram import Grams, transposed_times
+from dntk_core.kernels.class_kernels import ClassKernels
 from dntk_core.kernels.ridge import absolute_ridge
-
-
-@dataclass(frozen=True)
-class Problem:
-    """What a readout is fitted to and judged on.
-
-    kernels: Kernels  train (C, m, m), cross (C, t, m)
-    targets: (m, C)   Y, the network's logits at the kernel inputs
-    logits:  (t, C)   the network's logits at the test inputs
-    labels:  (t,)     true classes of the test inputs, 0..C-1; not every class need occur
-    """
-
-    kernels: Kernels
-    targets: np.ndarray
-    logits: np.ndarray
-    labels: np.ndarray
-
-    def __post_init__(self):
-        C, t, m = self.kernels.cross.shape
-        for name, wanted in (("targets", (m, C)), ("logits", (t, C)), ("labels", (t,))):
-            if getattr(self, name).shape != wanted:
-                raise DNTKError(f"{name} must be {wanted} to fit the kernels, got {getattr(self, name).shape}")
-        if t == 0 or self.labels.min() < 0 or self.labels.max() >= C:
-            raise DNTKError(f"labels must be at least one class in 0..{C - 1}, got {np.unique(self.labels)}")
-
-
-@dataclass(frozen=True)
-class Scores:
-    """Accuracy against the labels, fidelity = share of argmax f_K = argmax f, MSE over logits."""
-
-    accuracy: float
-    fidelity: float
-    mse: float
+from dntk_core.kernels.subspace import largest_energy, span_factor
+from dntk_core.readout.problem import Problem
+from dntk_core.readout.scores import Scores, only, score_coefficients
 
 
 @dataclass(frozen=True)
 class Compressed:
-    """A mixing applied to a problem: all that a ridge solve needs.
+    """A mixing applied to a problem: all that a ridge solve (G^c + λI) w^c = b^c needs.
 
     matrix:  (s, m)     A
-    gram:    (C, s, s)  A K^c Aᵀ
-    targets: (C, s)     A y_c
+    gram:    (C, s, s)  G^c
+    targets: (C, s)     b^c
+    basis:   (C, s, s)  L with β^c = L⁻ᵀ w^c; None where β^c = w^c
     """
 
     matrix: np.ndarray
     gram: np.ndarray
     targets: np.ndarray
+    basis: np.ndarray | None = None
+
+    def lift(self, c: int, w: np.ndarray) -> np.ndarray:
+        """Turn solutions w (s, q) of class c into weights of the original inputs, Aᵀβ: (m, q)."""
+        if self.basis is not None:
+            w = solve_triangular(self.basis[c], w, trans=1, lower=True, check_finite=False)
+        return self.matrix.T @ w
 
 
-def compress(kernels: Kernels, targets: np.ndarray, mixing: Mixing | None) -> Compressed:
-    """Form A K^c Aᵀ and A Y; no mixing means A = I."""
-    if mixing is None:
-        if not kernels.dense:
-            raise DNTKError(
-                f"the kernels of {len(targets):,} inputs are kept as features; this needs a mixing, or fewer inputs "
-                f"(dense kernels up to {LARGEST_DENSE:,})"
-            )
-        return Compressed(np.eye(len(targets)), kernels.train, np.ascontiguousarray(targets.T))
-    A = mixing.matrix
-    if A.shape[1] != len(targets):
-        raise DNTKError(f"the mixing is for {A.shape[1]} inputs, the kernels have {len(targets)}")
-    return Compressed(A, compressed_kernels(kernels.train, mixing), (A @ targets).T)
+# Rows of one mixing that are each compressed by themselves: indices.
+Subsets = Sequence[np.ndarray]
 
 
-def compressed_kernels(train: np.ndarray | Grams, mixing: Mixing) -> np.ndarray:
-    """Return A K^c Aᵀ for train (C, m, m): (C, s, s).
+@dataclass(frozen=True)
+class Readout:
+    """One way to fit s distilled gradients.
 
-    Rows of one cluster mix only its inputs; leaving out the zeros makes this some H times cheaper.
+    compress: (kernels, targets (m, C), mixing, subsets of its rows) → a Compressed per subset
     """
-    if isinstance(train, Grams):
-        mixed = (transposed_times(Phi, np.ascontiguousarray(mixing.matrix.T)) for Phi in train.features)
-        return np.stack([M.T @ M for M in mixed])
-    blocks = [(rows, inputs, mixing.matrix[np.ix_(rows, inputs)]) for rows, inputs in mixing.blocks]
-    gram, half = np.empty((len(train), mixing.size, mixing.size)), np.empty(mixing.matrix.shape)
-    for K, G in zip(train, gram, strict=True):
-        for rows, inputs, block in blocks:
-            half[rows] = block @ K[inputs]
-        for rows, inputs, block in blocks:
-            G[:, rows] = half[:, inputs] @ block.T
-    return gram
+
+    compress: Callable[[ClassKernels, np.ndarray, Mixing, Subsets], list[Compressed]]
+    title: str
+    summary: str
+
+
+def averaged_targets(kernels: ClassKernels, targets: np.ndarray, mixing: Mixing, subsets: Subsets) -> list[Compressed]:
+    """Regress on the s targets A y_c: G^c = A K^c Aᵀ, b^c = A y_c."""
+    gram, mixed = kernels.between(mixing.matrix, mixing.blocks), (mixing.matrix @ targets).T
+    return [Compressed(mixing.matrix[rows], gram[:, rows[:, None], rows], mixed[:, rows]) for rows in subsets]
+
+
+def every_target(kernels: ClassKernels, targets: np.ndarray, mixing: Mixing, subsets: Subsets) -> list[Compressed]:
+    """Minimise Σ_i (f(x_i) - y_i)² + λ‖f‖² over the span of the same s gradients, all m targets seen.
+
+    With A K^c Aᵀ = L Lᵀ the gradients have coordinates F = K^c Aᵀ L⁻ᵀ (m, s) in an orthonormal basis of that span, and
+    G^c = FᵀF, b^c = Fᵀ y_c, β^c = L⁻ᵀ w^c. Equal to (A K² Aᵀ + λ A K Aᵀ) β = A K y, but not squared in condition.
+    """
+    systems: list[list[tuple]] = [[] for _ in subsets]
+    for trace, half, y in zip(kernels.traces, kernels.rows_times(mixing.matrix, mixing.blocks), targets.T, strict=True):
+        gram = half @ mixing.matrix.T
+        for found, rows in zip(systems, subsets, strict=True):
+            L = span_factor(gram[np.ix_(rows, rows)], largest_energy(mixing.matrix[rows], trace))
+            F = solve_triangular(L, half[rows], lower=True, check_finite=False)
+            found.append((F @ F.T, F @ y, L))
+    stacked = ((np.stack(part) for part in zip(*found, strict=True)) for found in systems)
+    return [Compressed(mixing.matrix[rows], *parts) for rows, parts in zip(subsets, stacked, strict=True)]
+
+
+READOUTS: dict[str, Readout] = {
+    "paper": Readout(averaged_targets, "averaged targets", "the paper's: fitted to the s mixed targets AY"),
+    "nystrom": Readout(every_target, "every target (Nyström)", "the same s gradients, fitted to all m targets"),
+}
+
+
+def readout(name: str) -> Readout:
+    """Look a readout up by its name."""
+    if name not in READOUTS:
+        raise DNTKError(f"the readout must be one of {', '.join(READOUTS)}, got {name!r}")
+    return READOUTS[name]
+
+
+def compress(kernels: ClassKernels, targets: np.ndarray, mixing: Mixing, by: str = "paper") -> Compressed:
+    """Apply a mixing to a problem for the readout `by`."""
+    if mixing.matrix.shape[1] != len(targets):
+        raise DNTKError(f"the mixing is for {mixing.matrix.shape[1]} inputs, the kernels have {len(targets)}")
+    return readout(by).compress(kernels, targets, mixing, [np.arange(mixing.size)])[0]
 
 
 def ridge_factor(gram: np.ndarray, lam: float) -> np.ndarray:
@@ -102,86 +105,54 @@ def ridge_factor(gram: np.ndarray, lam: float) -> np.ndarray:
 
 
 def prefix_coefficients(factor: np.ndarray, targets: np.ndarray, sizes: Sequence[int]) -> np.ndarray:
-    """Solve the leading s_i × s_i systems for all sizes from one factor: β_i = L_iᵀ⁻¹ L_i⁻¹ b_i.
+    """Solve the leading s_i × s_i systems for all sizes from one factor: w_i = L_iᵀ⁻¹ L_i⁻¹ b_i.
 
     L_i, b_i are the first s_i rows; as L_i⁻¹ b_i is nested, forward substitution is done once.
     factor (C, s, s), targets (C, s), sizes (q,): (C, s, q), zero below row s_i.
     """
     C, s, _ = factor.shape
     within = np.arange(s)[:, None] < np.asarray(sizes)
-    beta = np.empty((C, s, within.shape[1]))
+    w = np.empty((C, s, within.shape[1]))
     for c in range(C):
         forward = solve_triangular(factor[c], targets[c], lower=True, check_finite=False)
-        beta[c] = solve_triangular(factor[c], forward[:, None] * within, trans=1, lower=True, check_finite=False)
-    return beta
+        w[c] = solve_triangular(factor[c], forward[:, None] * within, trans=1, lower=True, check_finite=False)
+    return w
 
 
 def coefficients(compressed: Compressed, lam: float, sizes: Sequence[int] | None = None) -> np.ndarray:
-    """Solve for the weights of the original inputs, α^c = Aᵀ (A K^c Aᵀ + λI)⁻¹ A y_c: (C, m, q).
+    """Solve for the weights of the original inputs, α^c = Aᵀ β^c: (C, m, q).
 
     A are the first s rows for each s in sizes (q,), by default all rows (q = 1); one factorisation serves them all.
     """
     sizes = [len(compressed.matrix)] if sizes is None else sizes
-    return compressed.matrix.T @ prefix_coefficients(ridge_factor(compressed.gram, lam), compressed.targets, sizes)
+    solved = prefix_coefficients(ridge_factor(compressed.gram, lam), compressed.targets, sizes)
+    return np.stack([compressed.lift(c, w) for c, w in enumerate(solved)])
 
 
-def fit(kernels: Kernels, targets: np.ndarray, mixing: Mixing | None, lam: float) -> np.ndarray:
-    """Solve for the weights of the original inputs in one readout: (C, m, 1)."""
-    if mixing is None and not kernels.dense:
-        return kernels.train.solve(targets, lam)[..., None]
-    return coefficients(compress(kernels, targets, mixing), lam)
+def readout_coefficients(
+    kernels: ClassKernels, targets: np.ndarray, mixing: Mixing | None, lam: float, by: str = "paper"
+) -> np.ndarray:
+    """Solve for the weights of the original inputs in one readout, the full one without a mixing: (C, m, 1)."""
+    if mixing is None:
+        return kernels.solve(targets, lam)[..., None]
+    return coefficients(compress(kernels, targets, mixing, by), lam)
 
 
-def predict(kernels: Kernels, targets: np.ndarray, mixing: Mixing | None, ridge: float) -> np.ndarray:
+def predict(
+    kernels: ClassKernels, targets: np.ndarray, mixing: Mixing | None, ridge: float, by: str = "paper"
+) -> np.ndarray:
     """Predict the test logits from distilled gradients, f^c = K*^c α^c: (t, C)."""
-    alpha = fit(kernels, targets, mixing, absolute_ridge(kernels, ridge))
-    return (kernels.cross @ alpha)[..., 0].T
+    alpha = readout_coefficients(kernels, targets, mixing, absolute_ridge(kernels, ridge), by)
+    return np.stack([f[:, 0] for f in kernels.predict(alpha)], axis=1)
 
 
-def score(predictions: np.ndarray, logits: np.ndarray, labels: np.ndarray) -> Scores:
-    """Judge predictions (t, C) by the network's logits (t, C) and the labels (t,).
-
-    >>> score(np.eye(2), np.eye(2), np.array([0, 0]))
-    Scores(accuracy=0.5, fidelity=1.0, mse=0.0)
-    """
-    choice = predictions.argmax(axis=1)
-    return Scores(
-        float(np.mean(choice == labels)),
-        float(np.mean(choice == logits.argmax(axis=1))),
-        float(np.mean((predictions - logits) ** 2)),
-    )
-
-
-def score_coefficients(problem: Problem, alpha: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Score q readouts at once: alpha (C, m, q) to accuracy, fidelity, mse, each (q,).
-
-    Class by class, so that only (t, q) predictions exist at a time.
-    """
-    return score_predictions(problem, (cross @ a for cross, a in zip(problem.kernels.cross, alpha, strict=True)))
-
-
-def score_predictions(problem: Problem, predictions: Iterable[np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Score q predictors at once: for each class in turn its predictions (t, q), which are overwritten."""
-    C, t, _ = problem.kernels.cross.shape
-    for c, f in enumerate(predictions):
-        if c == 0:
-            best, choice, squares = np.full(f.shape, -np.inf), np.zeros(f.shape, np.int32), np.zeros(f.shape[1])
-        np.copyto(choice, c, where=f > best)
-        np.maximum(best, f, out=best)
-        f -= problem.logits[:, c, None]
-        squares += np.einsum("tq,tq->q", f, f)
-    accuracy = np.mean(choice == problem.labels[:, None], axis=0)
-    fidelity = np.mean(choice == problem.logits.argmax(axis=1)[:, None], axis=0)
-    return accuracy, fidelity, squares / (t * C)
-
-
-def evaluate(problem: Problem, mixing: Mixing | None, ridge: float) -> Scores:
+def evaluate(problem: Problem, mixing: Mixing | None, ridge: float, by: str = "paper") -> Scores:
     """Fit and judge one readout."""
-    alpha = fit(problem.kernels, problem.targets, mixing, absolute_ridge(problem.kernels, ridge))
-    return Scores(*(float(value[0]) for value in score_coefficients(problem, alpha)))
+    lam = absolute_ridge(problem.kernels, ridge)
+    alpha = readout_coefficients(problem.kernels, problem.targets, mixing, lam, by)
+    return only(score_coefficients(problem, alpha))
 
 
 def evaluate_compressed(problem: Problem, compressed: Compressed, ridge: float) -> Scores:
     """Fit and judge a readout whose compression is at hand."""
-    alpha = coefficients(compressed, absolute_ridge(problem.kernels, ridge))
-    return Scores(*(float(value[0]) for value in score_coefficients(problem, alpha)))
+    return only(score_coefficients(problem, coefficients(compressed, absolute_ridge(problem.kernels, ridge))))

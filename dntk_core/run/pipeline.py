@@ -16,8 +16,8 @@ from dntk_core.cache.store import Artifact, Store
 from dntk_core.data.class_names import in_words
 from dntk_core.data.images import ImageArray, as_images
 from dntk_core.dataset.judgement import Judgement
-from dntk_core.kernels.class_kernels import Kernels, kernels_by_size
-from dntk_core.readout.ridge import Problem
+from dntk_core.kernels.class_kernels import FeatureKernels, Kernels, kernels_by_size
+from dntk_core.readout.problem import Problem
 from dntk_core.run.pinning import pin
 
 
@@ -33,7 +33,7 @@ class Run:
         return self.spec.key
 
     @cached_property
-    def kernels(self) -> Kernels:
+    def kernels(self) -> Kernels | FeatureKernels:
         """K (C, m, m) and K* (C, t, m); of many inputs kept as features."""
         if not self.dense:
             return kernels_by_size(self.features, self.artifacts["features"]["test_features"])
@@ -62,7 +62,7 @@ class Run:
     @cached_property
     def problem(self) -> Problem:
         """What readouts are fitted to and judged on."""
-        return Problem(self.kernels, self.targets, self.test_logits, self.test_labels)
+        return Problem(self.kernels, self.targets, self.test_logits, self.test_labels, self.train_labels)
 
     @property
     def images(self) -> np.ndarray | ImageArray:

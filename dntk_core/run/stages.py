@@ -18,7 +18,7 @@ from dntk_core.gradients.extraction import project_images, share_images
 from dntk_core.gradients.johnson_lindenstrauss import expected_error, relative_error
 from dntk_core.gradients.network import Network, prepare
 from dntk_core.gradients.stream import exact_batch, exact_kernels, projector, stream
-from dntk_core.kernels.class_kernels import kernels_by_size, kernels_from_features
+from dntk_core.kernels.class_kernels import Kernels, kernels_by_size, kernels_from_features
 from dntk_core.models.architectures import build_model
 from dntk_core.models.artifact import load_network
 from dntk_core.models.training import Seen, accuracy, fit, label_objective
@@ -121,7 +121,7 @@ def _feature_work(spec: RunSpec, model: Artifact, inputs: Artifact, compute: Com
 def build_kernels_stage(features: Artifact, inputs: Artifact, report: Report) -> Contents:
     """Form the class kernels, and gather all that the live part needs beside them."""
     kernels = kernels_by_size(features["features"], features["test_features"])
-    contents = {"train": kernels.train, "cross": kernels.cross} if kernels.dense else {}
+    contents = {"train": kernels.train, "cross": kernels.cross} if isinstance(kernels, Kernels) else {}
     contents |= {
         "targets": features["outputs"].astype(np.float64),
         "test_logits": features["test_outputs"].astype(np.float64),

@@ -5,7 +5,8 @@ import pandas as pd
 
 from dntk_core.distill import Mixing
 from dntk_core.kernels.spectrum import Spectrum
-from dntk_core.readout.ridge import Problem, predict
+from dntk_core.readout.problem import Problem
+from dntk_core.readout.ridge import predict
 
 
 def gradients_table(problem: Problem, mixing: Mixing, class_names: tuple[str, ...]) -> pd.DataFrame:

@@ -17,7 +17,7 @@ from dntk_core.distill import Mixing, identity
 from dntk_core.kernels.spectrum import effective_dimension, parameter_redundancy, truncation_rank
 from dntk_core.readout.bounds import error_budget
 from dntk_core.readout.comparison import compare
-from dntk_core.readout.ridge import Problem
+from dntk_core.readout.problem import Problem
 from dntk_core.run.live import Live
 from tests import hostile
 from tests.synthetic import draw, with_kernel

@@ -16,7 +16,8 @@ from dntk_core.kernels.spectrum import spectrum, truncation_rank
 from dntk_core.kernels.structure import containment, coverage
 from dntk_core.readout.bounds import error_budget, projection_bound
 from dntk_core.readout.curves import rank_curve, ridge_curve, size_curve
-from dntk_core.readout.ridge import Problem, evaluate, predict
+from dntk_core.readout.problem import Problem
+from dntk_core.readout.ridge import evaluate, predict
 from dntk_core.run.live import Live
 
 C, m, t, k = 3, 60, 25, 40

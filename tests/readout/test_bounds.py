@@ -5,7 +5,8 @@ from dntk_core.base.errors import DNTKError
 from dntk_core.kernels.class_kernels import kernels_from_features
 from dntk_core.kernels.ridge import absolute_ridge
 from dntk_core.readout.bounds import ASSUMPTIONS, error_budget, projection_bound, projection_error
-from dntk_core.readout.ridge import Problem, predict
+from dntk_core.readout.problem import Problem
+from dntk_core.readout.ridge import predict
 from tests.synthetic import draw, with_kernel
 
 RIDGE = 1e-2

@@ -6,7 +6,8 @@ from dntk_core.distill import METHODS, Source
 from dntk_core.kernels.class_kernels import Kernels
 from dntk_core.kernels.subspace import subspace_coverage
 from dntk_core.readout.comparison import compare, comparison_table
-from dntk_core.readout.ridge import Problem, evaluate
+from dntk_core.readout.problem import Problem
+from dntk_core.readout.ridge import evaluate
 from tests.synthetic import draw
 
 RIDGE = 1e-3

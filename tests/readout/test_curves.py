@@ -9,7 +9,9 @@ from dntk_core.kernels.class_kernels import Kernels
 from dntk_core.kernels.ridge import absolute_ridge
 from dntk_core.readout.conditioning import conditioning
 from dntk_core.readout.curves import rank_curve, ridge_curve, size_curve
-from dntk_core.readout.ridge import Problem, compress, evaluate, score
+from dntk_core.readout.problem import Problem
+from dntk_core.readout.ridge import compress, evaluate
+from dntk_core.readout.scores import score
 from tests.synthetic import draw, with_kernel
 
 

@@ -9,16 +9,9 @@ from dntk_core.base.errors import DNTKError
 from dntk_core.distill.mixing import Mixing, Origin, identity, selection
 from dntk_core.kernels.class_kernels import Kernels
 from dntk_core.kernels.ridge import absolute_ridge
-from dntk_core.readout.ridge import (
-    Problem,
-    compress,
-    evaluate,
-    predict,
-    prefix_coefficients,
-    ridge_factor,
-    score,
-    score_coefficients,
-)
+from dntk_core.readout.problem import Problem
+from dntk_core.readout.ridge import compress, evaluate, predict, prefix_coefficients, ridge_factor
+from dntk_core.readout.scores import score, score_coefficients
 from tests.synthetic import draw, examples, seeds, with_kernel
 
 

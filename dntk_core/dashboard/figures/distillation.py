@@ -12,7 +12,7 @@ from dntk_core.dashboard import literal
 from dntk_core.dashboard.figures.canvas import empty, figure, on, panels
 from dntk_core.dashboard.palette import BLUE, FULL, GAP, GREEN, GREY, LOCAL, REMOVED, VERMILION
 from dntk_core.distill import Mixing, Origin
-from dntk_core.readout.ridge import Scores
+from dntk_core.readout.scores import Scores
 
 TILES = 8
 # Pixels of a tile's longer side, whatever its image has.
