@@ -30,8 +30,8 @@ from dntk_core.readout.conditioning import conditioning
 from dntk_core.readout.curves import size_curve
 from dntk_core.readout.grid import grid_of
 from dntk_core.readout.problem import Problem
-from dntk_core.readout.scores import Scores
 from dntk_core.readout.ridge import compress, evaluate
+from dntk_core.readout.scores import Scores
 from dntk_core.run.live import Live
 
 RIDGE = 1e-4

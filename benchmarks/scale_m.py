@@ -21,9 +21,9 @@ from pathlib import Path
 from time import process_time
 
 import numpy as np
+from dntk_core.kernels.gram import Crosses, Grams
 
 from dntk_core.kernels.class_kernels import Kernels
-from dntk_core.kernels.gram import Crosses, Grams
 from dntk_core.readout.problem import Problem
 from dntk_core.run.live import Live
 

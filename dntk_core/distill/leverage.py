@@ -31,7 +31,9 @@ def leverage(spectrum: Spectrum, diagonal: np.ndarray, size: int, generator: np.
 
     The weight makes up for how often an input is drawn: the expected A Kᵀ A is that of a uniform draw.
     """
-    scores = leverage_scores(spectrum, diagonal, tail_ridge(spectrum, size)) + np.finfo(float).tiny
+    scores = leverage_scores(spectrum, diagonal, tail_ridge(spectrum, size))
+    # An input without gradient is drawn last, and must not weigh without bound.
+    scores = np.maximum(scores, 1e-6 * scores.mean() or 1.0)
     # In descending order, log ℓ_i plus Gumbel noise is a draw without replacement.
     chosen = np.argsort(-(np.log(scores) + generator.gumbel(size=len(scores))))[:size]
     weights = np.sqrt(scores.mean() / scores[chosen])

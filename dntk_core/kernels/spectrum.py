@@ -7,6 +7,7 @@ import numpy as np
 
 from dntk_core.base.errors import DNTKError
 from dntk_core.kernels.kernel import Kernel, as_kernel
+from dntk_core.kernels.krylov import RESIDUAL
 
 # The relative slack that keeps an exact share, such as 0.9 of 10, from being lost to rounding.
 SLACK = 1e-12
@@ -66,7 +67,8 @@ class Spectrum:
         if captured >= wanted:
             r = int(np.argmax(np.cumsum(self.values) >= wanted)) + 1
             return Between(r, r)
-        fewest = L + ceil((wanted - captured) / self.values[-1])
+        # The smallest known eigenvalue is itself only known to RESIDUAL.
+        fewest = L + int((wanted - captured) / (self.values[-1] * (1.0 + RESIDUAL)))
         most = L + ceil((wanted - captured) / (self.rest / (self.order - L)))
         return Between(min(fewest, self.order), min(most, self.order))
 

@@ -53,7 +53,7 @@ def subspace_coverage(
     for kernel in map(as_kernel, kernels):
         cross = kernel.times(np.ascontiguousarray(matrix.T))
         added += added_energy(cross, matrix @ cross, largest_energy(matrix, kernel.trace()))
-        total += kernel.trace() - m * row_means(kernel).sum()
+        total += kernel.trace() - row_means(kernel).sum()
         traces += kernel.trace()
     captured = np.append(0.0, np.cumsum(added))[np.minimum(sizes, len(matrix))]
     missed = np.clip(total - captured, 0.0, None)

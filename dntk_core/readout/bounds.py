@@ -20,9 +20,9 @@ ASSUMPTIONS = {
     "E_bias is then the readout's own root mean square residual there.",
     "variance": "The residual f - f_K* behaves like independent noise of variance E_approx², and the m kernel inputs "
     "like a sample of the test distribution; distilled inputs are not one.",
-    "projection": "Two halves of the projected gradients are two independent projections; half of the variance "
-    "between their predictions is what projecting to half as many dimensions adds to the squared error, and half of that "
-    "is what this projection adds.",
+    "projection": "Two halves of the projected gradients are taken for two independent projections. Half the squared "
+    "difference of their predictions is what a projection to k/2 dimensions adds to the squared error; one to k "
+    "dimensions is taken to add half of that.",
 }
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from dntk_core.base.errors import DNTKError
 from dntk_core.base.memo import Memo
 from dntk_core.base.progress import Progress, Report, ignore
-from dntk_core.distill import METHODS, Mixing, Source
+from dntk_core.distill import METHODS, Mixing, Source, TooFew
 from dntk_core.distill.local_global import local_global_of
 from dntk_core.kernels.clusters import Embedding, cluster_embedding, embed
 from dntk_core.kernels.decomposition import Decomposition, decompose, permuted
@@ -224,9 +224,21 @@ class Live:
         if method in METHODS and METHODS[method].nested:
             made = self.distil(method, int(max(sizes)), ridge, seed)
             return prefix_curve(self.problem, self.compressed(made, by), sizes, ridge)
-        # Several budgets may end in the same number of gradients.
-        each = {made.size: made for made in (self.distil(method, int(size), ridge, seed) for size in sizes)}
-        return separate_curve(self.problem, [self.compressed(each[size], by) for size in sorted(each)], ridge)
+        made = self._of_sizes(method, sizes, ridge, seed)
+        return separate_curve(self.problem, [self.compressed(made[size], by) for size in sorted(made)], ridge)
+
+    def _of_sizes(self, method: str, sizes: Sequence[int], ridge: float, seed: int | None) -> dict[int, Mixing]:
+        """What a method makes of each budget, by size: several may end in the same, some be too small for it."""
+        made: dict[int, Mixing] = {}
+        for size in sizes:
+            try:
+                mixing = self.distil(method, int(size), ridge, seed)
+            except TooFew:
+                if size == max(sizes):
+                    raise
+                continue
+            made[mixing.size] = mixing
+        return made
 
     def rank_curve(self, ranks: Sequence[int], ridge: float) -> Curve:
         """Score rank-r kernels over ranks (q,)."""

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from dntk_core.base.errors import DNTKError
 from dntk_core.distill.local_global import local_global, local_global_of
+from dntk_core.distill.mixing import Setting
 from dntk_core.kernels.clusters import spectral_clusters
 from dntk_core.kernels.decomposition import decompose
 from tests.synthetic import draw, examples, random_labels, seeds
@@ -81,8 +82,7 @@ def test_kept_rows_are_independent_and_removed_ones_add_nothing(seed, H, tau_v, 
     mixing = local_global_of(parts, tau_v, tau_g, rule)
     assert np.linalg.matrix_rank(mixing.matrix, tol=1e-9) == mixing.size
     everything = local_global_of(parts, tau_v, 1.0, rule)
-    gaps = {row.index for row in everything.origin if row.kind == "gap"}
-    assert {row.index for row in mixing.origin if row.kind == "gap"} <= gaps
+    assert np.linalg.matrix_rank(np.vstack([everything.matrix, mixing.matrix]), tol=1e-7) == everything.size
 
 
 def test_dependent_gaps_are_removed_and_counted():
@@ -91,8 +91,25 @@ def test_dependent_gaps_are_removed_and_counted():
     # Local ranks that leave few dimensions free, and every direction a gap.
     mixing = local_global_of(parts, 0.98, 1.0, "union")
     assert (mixing.counts["local"], mixing.counts["gap"], mixing.removed) == (21, 3, 15)
-    directions = np.vstack([mixing.matrix, parts.whole.vectors.T[: mixing.counts["gap"] + mixing.removed]])
+    directions = np.vstack([mixing.matrix, parts.spectrum.vectors.T[: mixing.counts["gap"] + mixing.removed]])
     assert np.linalg.matrix_rank(directions, tol=1e-7) == mixing.size
+
+
+def test_gaps_are_orthogonalised_in_the_order_of_their_index_as_in_the_paper():
+    """Of dependent directions the first by index stays, however well each is covered."""
+    K, labels = draw(0).kernels.mean, random_labels(0, 24, 2)
+    parts = decompose(K, labels)
+    mixing = local_global_of(parts, 0.98, 1.0, "union")
+    kept = [row.index for row in mixing.origin if row.kind == "gap"]
+    basis, expected = mixing.matrix[: mixing.counts["local"]], []
+    for j, u in enumerate(parts.spectrum.vectors.T[: len(kept) + mixing.removed]):
+        stacked = np.vstack([basis, u])
+        if np.linalg.matrix_rank(stacked, tol=1e-7) == len(stacked):
+            basis = stacked
+            expected.append(j)
+    assert kept == expected
+    assert mixing.setting == Setting(2, 0.98, 1.0, "union")
+    assert mixing.description == "H = 2, τ_v = 0.98, τ_g = 1 (union): 21 local + 3 gap"
 
 
 def test_origins_tell_cluster_and_rank():

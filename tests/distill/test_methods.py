@@ -6,14 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dntk_core.base.errors import DNTKError
-from dntk_core.distill import METHODS, Source
+from dntk_core.distill import METHODS, Source, TooFew, local_global
 from dntk_core.distill.averaging import centroids, medoids
 from dntk_core.distill.budget import local_global_within
 from dntk_core.distill.farthest import farthest_point
 from dntk_core.distill.herding import herding
 from dntk_core.distill.kernel_pca import kernel_pca
-from dntk_core.distill.leverage import leverage, leverage_scores
+from dntk_core.distill.leverage import leverage, leverage_scores, tail_ridge
 from dntk_core.distill.pivoted_cholesky import pivoted_cholesky
+from dntk_core.distill.source import ANY_H
+from dntk_core.kernels.clusters import spectral_clusters
 from dntk_core.kernels.spectrum import spectrum
 from dntk_core.kernels.subspace import subspace_coverage
 from dntk_core.readout.ridge import evaluate
@@ -21,7 +23,7 @@ from tests.synthetic import draw, examples, seeds, with_kernel
 
 
 def source_of(problem):
-    return Source(problem.kernels, problem.targets)
+    return Source(problem.kernels, problem.targets, problem.classes)
 
 
 def stacked(drawn):
@@ -34,6 +36,10 @@ def stacked(drawn):
 @pytest.mark.parametrize("size", [2, 5, 24])
 def test_every_method_keeps_to_its_size_and_its_seed(name, size):
     source = source_of(draw(0).problem)
+    if size < 5 and "paper's H" in name:
+        with pytest.raises(TooFew, match="5 or more"):
+            METHODS[name].distil(source, size, 1e-3)
+        return
     mixing = METHODS[name].distil(source, size, 1e-3, seed=4)
     assert 1 <= mixing.size <= size and mixing.matrix.shape[1] == 24
     np.testing.assert_array_equal(mixing.matrix, METHODS[name].distil(source, size, 1e-3, seed=4).matrix)
@@ -55,9 +61,10 @@ def test_nested_methods_are_nested(name):
 @pytest.mark.parametrize("name", METHODS)
 def test_only_methods_that_say_so_look_at_the_targets(name):
     problem = draw(2).problem
-    changed = Source(problem.kernels, problem.targets[::-1] ** 2)
-    before = METHODS[name].distil(source_of(problem), 4, 1e-3).matrix
-    after = METHODS[name].distil(changed, 4, 1e-3).matrix
+    changed = Source(problem.kernels, problem.targets[::-1] ** 2, problem.classes)
+    size = 2 if METHODS[name].uses_targets else 5
+    before = METHODS[name].distil(source_of(problem), size, 1e-3).matrix
+    after = METHODS[name].distil(changed, size, 1e-3).matrix
     assert np.array_equal(before, after) != METHODS[name].uses_targets
 
 
@@ -66,7 +73,7 @@ def test_only_methods_that_say_so_look_at_the_targets(name):
 @pytest.mark.parametrize("ridge", [0.0, 1e-4])
 def test_degenerate_kernels_give_finite_scores(name, kernel, ridge):
     problem = with_kernel(kernel)
-    for size in (2, 6):
+    for size in (5, 6):
         mixing = METHODS[name].distil(source_of(problem), size, ridge)
         assert np.all(np.isfinite(mixing.matrix))
         assert np.isfinite(evaluate(problem, mixing, ridge).mse)
@@ -112,14 +119,41 @@ def test_herding_follows_the_mean_gradient(seed):
 def test_leverage_scores_are_the_smoothers_diagonal(seed, lam):
     K = draw(seed).kernels.mean
     expected = np.diag(np.linalg.solve(K + lam * np.eye(24), K))
-    np.testing.assert_allclose(leverage_scores(spectrum(K), lam), expected, atol=1e-9)
+    np.testing.assert_allclose(leverage_scores(spectrum(K), np.diag(K), lam), expected, atol=1e-9)
 
 
 def test_leverage_draws_in_proportion_to_the_scores():
-    K = np.diag([9.0, 1.0, 1.0, 0.0])
-    whole, generator = spectrum(K), np.random.default_rng(0)
-    first = [leverage(whole, 1.0, 1, generator).origin[0].index for _ in range(4000)]
-    np.testing.assert_allclose(np.bincount(first, minlength=4) / 4000, np.array([0.9, 0.5, 0.5, 0]) / 1.9, atol=0.03)
+    K = np.diag([8.0, 1.0, 1.0, 0.0])
+    known, generator = spectrum(K), np.random.default_rng(0)
+    # The ridge of one direction is what the others hold, 2.
+    scores = np.array([0.8, 1 / 3, 1 / 3, 0])
+    draws = [leverage(known, np.diag(K), 1, generator) for _ in range(4000)]
+    first = np.array([draw.origin[0].index for draw in draws])
+    np.testing.assert_allclose(np.bincount(first, minlength=4) / 4000, scores / scores.sum(), atol=0.03)
+    # Weighted, the draws are those of a uniform one on average.
+    weights = np.array([draw.matrix.max() ** 2 for draw in draws])
+    mean = np.array([weights[first == i].sum() for i in range(3)]) / 4000
+    np.testing.assert_allclose(mean, 0.25, atol=0.03)
+
+
+def test_leverage_tells_inputs_apart_where_the_readouts_ridge_does_not():
+    """At a ridge of 1e-4 every input looks needed; at that of s directions they differ."""
+    known = spectrum(draw(0, m=60, k=80).kernels.mean)
+    diagonal = np.zeros(60)
+    small = leverage_scores(known, diagonal, 1e-6 * known.trace)
+    right = leverage_scores(known, diagonal, tail_ridge(known, 5))
+    assert small.std() / small.mean() < 0.1 * right.std() / right.mean()
+    assert tail_ridge(known, 5) == pytest.approx(known.values[5:].sum() / 5)
+
+
+def test_random_inputs_are_drawn_evenly_by_class():
+    problem = draw(0, m=60).problem
+    classes = np.repeat([0, 1, 2], [40, 15, 5])
+    source = Source(problem.kernels, problem.targets, classes)
+    drawn = [row.index for row in METHODS["random"].distil(source, 30, 1e-3, seed=1).origin]
+    for size in (3, 9, 15):
+        assert set(np.bincount(classes[drawn[:size]], minlength=3)) == {size // 3}
+    assert len(set(drawn)) == 30
 
 
 @examples
@@ -172,12 +206,24 @@ def test_no_orthonormal_rows_capture_more_than_kernel_pca(seed, size):
 
 def test_the_budgeted_local_global_beats_each_setting_it_could_have_chosen():
     source = source_of(draw(3).problem)
-    kernel = source.kernels.mean
+    kernel, decompositions = source.kernel, source.decompositions(ANY_H)
     for size in (3, 6, 12):
-        best = local_global_within(kernel, source.decompositions, size)
-        covered = subspace_coverage(kernel[None], best.matrix, [size]).coverage[0]
-        for parts in source.decompositions:
+        best = local_global_within(kernel, decompositions, size)
+        covered = subspace_coverage([kernel], best.matrix, [size]).coverage[0]
+        for parts in decompositions:
             if parts.H <= size:
                 alone = local_global_within(kernel, [parts], size)
-                assert covered >= subspace_coverage(kernel[None], alone.matrix, [size]).coverage[0]
+                assert covered >= subspace_coverage([kernel], alone.matrix, [size]).coverage[0] - 1e-9
         assert best.size <= size and set(best.counts) <= {"local", "gap"}
+
+
+def test_the_budgeted_local_global_is_algorithm_1_at_the_setting_it_names():
+    source = source_of(draw(3).problem)
+    for name, size in (("local-global", 7), ("local-global, paper's H", 12)):
+        found = METHODS[name].distil(source, size, 1e-3)
+        setting = found.setting
+        labels = spectral_clusters(source.kernel, setting.H)
+        again = local_global(source.kernel, labels, setting.tau_v, setting.tau_g, setting.rule)
+        np.testing.assert_allclose(found.matrix, again.matrix, atol=1e-12)
+        assert str(setting) in found.description
+    assert setting.H in (5, 10, 15, 20)

@@ -38,7 +38,7 @@ def test_fewer_rows_are_no_worse_than_kernel_pca_in_the_objective(seed, exponent
     start = kernel_pca(spectrum(drawn.kernels.mean), size).matrix
     pairs = zip(drawn.kernels.train, targets.T, strict=True)
     full = sum(y @ np.linalg.solve(K + lam * np.eye(24), y) for K, y in pairs)
-    found, reference = (objective(drawn.kernels, targets, lam, matrix)[0] for matrix in (mixing.matrix, start))
+    found, reference = (objective(drawn.kernels.train, targets, lam, matrix)[0] for matrix in (mixing.matrix, start))
     assert mixing.size == size
     assert reference * (1 - 1e-9) <= found <= full * (1 + 1e-9)
     np.testing.assert_allclose(mixing.matrix @ mixing.matrix.T, np.eye(size), atol=1e-10)
@@ -48,8 +48,8 @@ def test_the_optimum_is_stationary_and_well_above_the_start():
     drawn = draw(0, C=4)
     lam, targets = absolute_ridge(drawn.kernels, 1e-2), drawn.problem.targets
     whole = spectrum(drawn.kernels.mean)
-    found, gradient = objective(drawn.kernels, targets, lam, distilled(drawn, 1e-2, 2).matrix)
-    start, steep = objective(drawn.kernels, targets, lam, kernel_pca(whole, 2).matrix)
+    found, gradient = objective(drawn.kernels.train, targets, lam, distilled(drawn, 1e-2, 2).matrix)
+    start, steep = objective(drawn.kernels.train, targets, lam, kernel_pca(whole, 2).matrix)
     assert found > 1.2 * start
     assert np.linalg.norm(gradient) < 0.05 * np.linalg.norm(steep)
 
@@ -59,8 +59,10 @@ def test_the_optimum_is_stationary_and_well_above_the_start():
 def test_the_gradient_is_that_of_the_objective(seed, size):
     drawn, generator = draw(seed), np.random.default_rng(seed)
     matrix, step = generator.standard_normal((2, size, 24))
-    ahead, behind = (objective(drawn.kernels, drawn.problem.targets, 0.5, matrix + t * step)[0] for t in (1e-5, -1e-5))
-    slope = np.sum(objective(drawn.kernels, drawn.problem.targets, 0.5, matrix)[1] * step)
+    ahead, behind = (
+        objective(drawn.kernels.train, drawn.problem.targets, 0.5, matrix + t * step)[0] for t in (1e-5, -1e-5)
+    )
+    slope = np.sum(objective(drawn.kernels.train, drawn.problem.targets, 0.5, matrix)[1] * step)
     assert (ahead - behind) / 2e-5 == pytest.approx(slope, rel=1e-3, abs=1e-4)
 
 

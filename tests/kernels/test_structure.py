@@ -112,7 +112,7 @@ def test_local_eigenvectors_lift_to_an_orthogonal_matrix():
     parts = decompose(K, labels)
     lifted = parts.lift(np.arange(24))
     np.testing.assert_allclose(lifted.T @ lifted, np.eye(24), atol=1e-12)
-    np.testing.assert_allclose(parts.overlap, lifted.T @ parts.whole.vectors, atol=1e-12)
+    np.testing.assert_allclose(parts.overlap, lifted.T @ parts.spectrum.vectors, atol=1e-12)
     for i in range(24):
         members = np.flatnonzero(labels == parts.cluster[i])
         assert set(np.flatnonzero(lifted[:, i])) <= set(members)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dntk_core.distill.mixing import selection
-from dntk_core.kernels.subspace import energy_gap, nystrom, subspace_coverage
+from dntk_core.kernels.subspace import largest_energy, projected, subspace_coverage
 from tests.synthetic import draw, examples, seeds
 
 
@@ -54,37 +54,11 @@ def test_gradients_without_variance_are_covered_by_anything(kernel):
 
 
 @examples
-@given(seeds, st.lists(st.integers(0, 23), min_size=1, max_size=10, unique=True))
-def test_chosen_inputs_induce_the_nystrom_kernel(seed, chosen):
-    Phi = draw(seed).features[0]
-    V = basis(Phi[chosen])
-    K = Phi @ Phi.T
-    projected = Phi @ V.T @ V @ Phi.T
-    np.testing.assert_allclose(nystrom(K, selection(np.array(chosen), 24).matrix), projected, atol=1e-6 * np.trace(K))
-    pseudo = K[:, chosen] @ np.linalg.pinv(K[np.ix_(chosen, chosen)], rcond=1e-12) @ K[chosen]
-    np.testing.assert_allclose(projected, pseudo, atol=1e-6 * np.trace(K))
-
-
-@examples
 @given(seeds, st.integers(1, 24))
-def test_energy_splits_into_pca_tail_and_misalignment(seed, s):
+def test_coordinates_in_the_span_give_back_the_projected_kernel(seed, s):
+    """ΦΠΦᵀ of the span of any rows, and no more than all of Φ."""
     Phi, matrix = draw(seed).features[0], random_rows(seed, s)
-    K = Phi @ Phi.T
-    found = energy_gap(K, matrix)
-    V = basis(matrix @ Phi)
-    sigma = np.linalg.svd(Phi, compute_uv=False)
-    residual = Phi - Phi @ V.T @ V
-    total = np.sum(Phi**2)
-    assert found.rank == len(V)
-    assert found.tail + found.misalignment == pytest.approx(np.sum(residual**2), abs=1e-7 * total)
-    assert found.tail == pytest.approx(np.sum(sigma[found.rank :] ** 2), abs=1e-9 * total)
-    assert found.misalignment >= -1e-9 * total
-    assert found.kernel_error == pytest.approx(np.linalg.norm(K - Phi @ V.T @ V @ Phi.T), abs=1e-7 * total)
-    assert found.kernel_error <= found.kernel_bound + 1e-7 * total
-
-
-def test_the_pca_rows_are_aligned():
-    K = draw(2).kernels.train[0]
-    leading = np.linalg.eigh(K)[1][:, ::-1][:, :5].T
-    assert energy_gap(K, leading).misalignment == pytest.approx(0.0, abs=1e-9 * np.trace(K))
-    assert energy_gap(np.zeros((4, 4)), np.eye(4)[:2]).rank == 0
+    K, V = Phi @ Phi.T, basis(matrix @ Phi)
+    cross = K @ matrix.T
+    coordinates = projected(cross, matrix @ cross, largest_energy(matrix, np.trace(K)))
+    np.testing.assert_allclose(coordinates @ coordinates.T, Phi @ V.T @ V @ Phi.T, atol=1e-6 * np.trace(K))

@@ -67,7 +67,7 @@ def test_ridge_curve(mixing):
     problem = draw(3, t=40).problem
     ridges = [1e-6, 1e-3, 0.1, 10.0]
     curve = ridge_curve(problem, mixing, ridges)
-    gram = compress(problem.kernels, problem.targets, mixing).gram
+    gram = problem.kernels.train if mixing is None else compress(problem.kernels, problem.targets, mixing).gram
     for i, ridge in enumerate(ridges):
         assert_point(curve, i, evaluate(problem, mixing, ridge))
         condition, smallest = conditioning(gram, absolute_ridge(problem.kernels, ridge))
@@ -79,7 +79,7 @@ def test_ridge_curve(mixing):
 def test_impossible_points_are_refused(bad):
     problem = draw(0).problem
     with pytest.raises(DNTKError, match=r"sizes must lie in 1\.\.24"):
-        size_curve(problem, None, bad, 1e-3)
+        size_curve(problem, selection(np.arange(24), 24), bad, 1e-3)
     with pytest.raises(DNTKError, match=r"ranks must lie in 1\.\.24"):
         rank_curve(problem, bad, 1e-3)
 
@@ -89,7 +89,7 @@ def test_impossible_points_are_refused(bad):
 def test_degenerate_kernels_give_finite_curves(kernel, ridge):
     problem = with_kernel(kernel)
     for curve in (
-        size_curve(problem, None, range(1, 7), ridge),
+        size_curve(problem, selection(np.arange(6), 6), range(1, 7), ridge),
         rank_curve(problem, range(1, 7), ridge),
         ridge_curve(problem, None, [ridge]),
     ):
@@ -102,5 +102,5 @@ def test_a_class_with_a_zero_kernel_is_predicted_as_zero():
     train, cross = problem.kernels.train.copy(), problem.kernels.cross.copy()
     train[1] = cross[1] = 0.0
     dead = Problem(Kernels(train, cross), problem.targets, problem.logits, problem.labels)
-    curve = size_curve(dead, None, [5, 24], 1e-4)
+    curve = size_curve(dead, selection(np.arange(24), 24), [5, 24], 1e-4)
     assert np.all(np.isfinite(curve.condition)) and np.all(np.isfinite(curve.mse))

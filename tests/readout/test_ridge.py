@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dntk_core.base.errors import DNTKError
-from dntk_core.distill.mixing import Mixing, Origin, identity, selection
+from dntk_core.distill.mixing import Mixing, Origin, selection
 from dntk_core.kernels.class_kernels import Kernels
 from dntk_core.kernels.ridge import absolute_ridge
 from dntk_core.readout.problem import Problem
-from dntk_core.readout.ridge import compress, evaluate, predict, prefix_coefficients, ridge_factor
+from dntk_core.readout.ridge import READOUTS, compress, evaluate, predict, prefix_coefficients, ridge_factor
 from dntk_core.readout.scores import score, score_coefficients
 from tests.synthetic import draw, examples, seeds, with_kernel
 
@@ -45,10 +45,52 @@ def test_predict_is_ridge_regression_on_the_distilled_gradients(seed, s, exponen
 def test_the_identity_restores_the_full_readout(seed, exponent):
     drawn, ridge = draw(seed), 10.0**exponent
     full = predict(drawn.kernels, drawn.problem.targets, None, ridge)
-    kept = predict(drawn.kernels, drawn.problem.targets, identity(24), ridge)
+    kept = predict(drawn.kernels, drawn.problem.targets, selection(np.arange(24), 24), ridge)
     np.testing.assert_allclose(kept, full, atol=1e-9 * np.abs(full).max())
     direct = primal(drawn, np.eye(24), absolute_ridge(drawn.kernels, ridge))
     np.testing.assert_allclose(full, direct, rtol=1e-5, atol=1e-6)
+
+
+def nystrom(drawn, matrix, lam):
+    """Predict by w in the span of Φ̂ = AΦ that minimises ‖Φw - y‖² + λ‖w‖², over an orthonormal basis of it."""
+    columns = []
+    for Phi, test, y in zip(drawn.features, drawn.test_features, drawn.problem.targets.T, strict=True):
+        V = np.linalg.svd(matrix @ Phi, full_matrices=False)[2]
+        F = Phi @ V.T
+        columns.append(test @ V.T @ np.linalg.solve(F.T @ F + lam * np.eye(len(V)), F.T @ y))
+    return np.stack(columns, axis=1)
+
+
+@examples
+@given(seeds, st.integers(1, 12), st.floats(-4, 1))
+def test_the_second_readout_fits_the_same_span_to_every_target(seed, s, exponent):
+    drawn, ridge = draw(seed), 10.0**exponent
+    matrix = np.random.default_rng(seed).standard_normal((s, 24)) / np.sqrt(24)
+    found = predict(drawn.kernels, drawn.problem.targets, mixing_of(matrix), ridge, "nystrom")
+    expected = nystrom(drawn, matrix, absolute_ridge(drawn.kernels, ridge))
+    np.testing.assert_allclose(found, expected, atol=1e-5 * np.abs(expected).max())
+    # The rows count only by their span, whatever their scale and order.
+    other = predict(drawn.kernels, drawn.problem.targets, mixing_of(-3 * matrix[::-1]), ridge, "nystrom")
+    np.testing.assert_allclose(other, found, atol=1e-5 * np.abs(expected).max())
+
+
+def test_with_all_inputs_both_readouts_are_the_full_one():
+    drawn, everything = draw(1), selection(np.arange(24), 24)
+    full = predict(drawn.kernels, drawn.problem.targets, None, 1e-3)
+    for by in READOUTS:
+        np.testing.assert_allclose(predict(drawn.kernels, drawn.problem.targets, everything, 1e-3, by), full, atol=1e-6)
+    with pytest.raises(DNTKError, match="paper, nystrom"):
+        predict(drawn.kernels, drawn.problem.targets, everything, 1e-3, "magic")
+
+
+@examples
+@given(seeds)
+def test_dependent_rows_change_nothing_in_the_second_readout(seed):
+    drawn = draw(seed)
+    matrix = np.random.default_rng(seed).standard_normal((4, 24))
+    once = predict(drawn.kernels, drawn.problem.targets, mixing_of(matrix), 1e-3, "nystrom")
+    twice = predict(drawn.kernels, drawn.problem.targets, mixing_of(np.vstack([matrix, matrix[:2]])), 1e-3, "nystrom")
+    np.testing.assert_allclose(twice, once, atol=1e-4 * np.abs(once).max())
 
 
 def test_the_ridge_is_in_units_of_the_mean_diagonal():
@@ -98,25 +140,24 @@ def test_score_counts_by_hand():
 def test_scores_of_many_readouts_are_those_of_each(seed, q):
     problem = draw(seed).problem
     alpha = np.random.default_rng(seed).standard_normal((3, 24, q))
-    accuracy, fidelity, mse = score_coefficients(problem, alpha)
+    found = score_coefficients(problem, alpha)
     for i in range(q):
         one = score(np.einsum("ctm,cm->tc", problem.kernels.cross, alpha[..., i]), problem.logits, problem.labels)
-        assert (accuracy[i], fidelity[i]) == (one.accuracy, one.fidelity)
-        assert mse[i] == pytest.approx(one.mse)
+        assert {name: pytest.approx(values[i]) for name, values in found.items()} == dict(one.scores)
 
 
 def test_ties_go_to_the_first_class_as_in_argmax():
     problem = draw(0).problem
-    accuracy, fidelity, _ = score_coefficients(problem, np.zeros((3, 24, 1)))
-    assert accuracy[0] == np.mean(problem.labels == 0)
-    assert fidelity[0] == np.mean(problem.logits.argmax(axis=1) == 0)
+    found = score_coefficients(problem, np.zeros((3, 24, 1)))
+    assert found["accuracy"][0] == np.mean(problem.labels == 0)
+    assert found["fidelity"][0] == np.mean(problem.logits.argmax(axis=1) == 0)
 
 
 @examples
 @given(seeds)
 def test_one_factor_solves_every_prefix(seed):
     drawn = draw(seed)
-    compressed = compress(drawn.kernels, drawn.problem.targets, identity(24))
+    compressed = compress(drawn.kernels, drawn.problem.targets, selection(np.arange(24), 24))
     sizes = np.array([24, 1, 7, 7])
     beta = prefix_coefficients(ridge_factor(compressed.gram, 0.3), compressed.targets, sizes)
     for i, s in enumerate(sizes):

@@ -39,13 +39,15 @@ def test_algorithm_1_and_its_scores_are_the_plain_ones(live):
     for ridge in (1e-5, 1e-2):
         mixing = local_global(K, spectral_clusters(K, 5, 3), 0.8, 0.9, "union")
         np.testing.assert_array_equal(live.local_global(5, 0.8, 0.9, "union").matrix, mixing.matrix)
-        assert live.local_global_scores(5, 0.8, 0.9, ridge, "union") == evaluate(live.problem, mixing, ridge)
+        assert live.scores(live.local_global(5, 0.8, 0.9, "union"), ridge) == evaluate(live.problem, mixing, ridge)
 
 
 def test_grid_and_curves_are_the_plain_ones(live):
     plain = grid_search(live.problem, [2, 5], [0.5, 0.9], [0.5, 1.0], RIDGE, seed=3)
     np.testing.assert_array_equal(live.grid([2, 5], [0.5, 0.9], [0.5, 1.0], RIDGE).mse, plain.mse)
-    mixing = METHODS["herding"].distil(Source(live.problem.kernels, live.problem.targets), 8, RIDGE)
+    mixing = METHODS["herding"].distil(
+        Source(live.problem.kernels, live.problem.targets, live.problem.classes), 8, RIDGE
+    )
     np.testing.assert_array_equal(
         live.size_curve("herding", [2, 8], RIDGE).mse, size_curve(live.problem, mixing, [2, 8], RIDGE).mse
     )
@@ -65,8 +67,9 @@ def test_the_full_scores_agree_with_the_full_readout(live):
 
 
 def test_conditioning_and_budget_are_the_plain_ones(live):
-    condition, smallest = live.conditioning(None, RIDGE)
-    shifted = live.problem.kernels.train + live.lam(RIDGE) * np.eye(24)
+    mixing = live.distil("kernel PCA", 6, RIDGE)
+    condition, smallest = live.conditioning(mixing, RIDGE)
+    shifted = mixing.matrix @ live.problem.kernels.train @ mixing.matrix.T + live.lam(RIDGE) * np.eye(6)
     np.testing.assert_allclose(condition, [np.linalg.cond(K) for K in shifted])
     np.testing.assert_allclose(smallest, np.linalg.eigvalsh(shifted)[:, 0])
     np.testing.assert_allclose(live.error_budget(RIDGE).bias, error_budget(live.problem, RIDGE).bias)
@@ -98,6 +101,33 @@ def test_sessions_that_share_it_see_the_same_numbers():
     problem = draw(1, t=40).problem
     shared, places = Live(problem, limit=200_000), [(H, tau_v) for H in (2, 4, 6) for tau_v in (0.5, 0.7, 0.9)] * 4
     with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda place: shared.local_global_scores(*place, 0.9, RIDGE, "union"), places))
+        found = list(pool.map(lambda place: shared.scores(shared.local_global(*place, 0.9, "union"), RIDGE), places))
     for place, scores in zip(places, found, strict=True):
-        assert scores == Live(problem).local_global_scores(*place, 0.9, RIDGE, "union")
+        alone = Live(problem)
+        assert scores == alone.scores(alone.local_global(*place, 0.9, "union"), RIDGE)
+
+
+def test_what_a_slider_does_not_change_is_not_computed_again(monkeypatch):
+    live = Live(draw(0, t=40).problem)
+    mixing, calls = live.local_global(4, 0.8, 0.8), []
+    plain = live.scores(mixing, 1e-3), live.scores(None, 1e-3)
+    monkeypatch.setattr("dntk_core.run.live.compress", lambda *args: calls.append("compress"))
+    monkeypatch.setattr("dntk_core.run.live.rank_curve", lambda *args: calls.append("full"))
+    # Another ridge needs the same products; another τ_v the same full readout.
+    live.scores(live.local_global(4, 0.8, 0.8), 1e-2)
+    assert (live.scores(mixing, 1e-3), live.scores(None, 1e-3)) == plain and not calls
+
+
+def test_random_clusters_are_of_the_same_sizes_and_their_own_null(live):
+    null = live.random_containments(4, 0.1)
+    assert len(null) == 5
+    for each in null:
+        assert sorted(each.sizes) == sorted(live.containment(4, 0.1).sizes)
+    uncovered = [each.misaligned for each in live.random_coverages(4, 0.1)]
+    assert len(set(uncovered)) > 1 and all(0 <= each <= 1 for each in uncovered)
+
+
+def test_a_size_too_small_for_a_method_is_left_out_of_its_curve(live):
+    assert live.size_curve("local-global, paper's H", [2, 8], RIDGE).x[0] >= 5
+    with pytest.raises(DNTKError, match="too few"):
+        live.size_curve("local-global, paper's H", [2, 3], RIDGE)
