@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from dntk_core.base.errors import DNTKError
 from dntk_core.base.spec import (
-    DISTILLATIONS,
+    DATASET_METHODS,
+    DatasetSpec,
     DataSpec,
-    DistillSpec,
     InputSpec,
     ModelSpec,
     ProjectionSpec,
@@ -24,9 +24,9 @@ specs = st.builds(
     RunSpec,
     data=st.builds(DataSpec, name=lines),
     model=st.builds(ModelSpec, name=lines, epochs=st.integers(0, 10**6), seed=st.integers(0)),
-    distill=st.builds(
-        DistillSpec,
-        method=st.sampled_from(DISTILLATIONS),
+    dataset=st.builds(
+        DatasetSpec,
+        method=st.sampled_from(DATASET_METHODS),
         base=st.sampled_from(["real", "distilled"]),
         per_class=st.integers(1),
         rate=st.floats(1e-6, 1e6),
@@ -73,25 +73,25 @@ def test_each_stage_hashes_only_what_it_depends_on():
 
 def test_a_run_without_distillation_knows_nothing_of_it():
     assert DEFAULT.stages == ("model", "inputs", "features", "kernels")
-    assert replace(DEFAULT, distill=DistillSpec(per_class=3, base="distilled")).key == DEFAULT.key
+    assert replace(DEFAULT, dataset=DatasetSpec(per_class=3, base="distilled")).key == DEFAULT.key
 
 
 def test_the_stages_of_a_distilled_run_hash_what_they_depend_on():
-    real = replace(DEFAULT, distill=DistillSpec("wmdd"))
-    assert real.stages == ("model", "choices", "distilled", "inputs", "features", "selections", "kernels")
-    after = {"distilled", "inputs", "features", "selections", "kernels"}
-    assert changed(real, distill=DistillSpec("wmdd", iterations=5)) == after
-    assert changed(real, distill=DistillSpec("wmdd", base="distilled")) == {"features", "selections", "kernels"}
-    assert changed(real, inputs=InputSpec(kernel=100)) == {"selections"}
-    assert changed(real, projection=ProjectionSpec(k=512)) == {"choices", "features", "selections", "kernels"}
-    student = replace(DEFAULT, distill=DistillSpec("wmdd", base="distilled"))
+    real = replace(DEFAULT, dataset=DatasetSpec("wmdd"))
+    assert real.stages == ("model", "selected", "distilled", "inputs", "features", "judged", "kernels")
+    after = {"distilled", "inputs", "features", "judged", "kernels"}
+    assert changed(real, dataset=DatasetSpec("wmdd", iterations=5)) == after
+    assert changed(real, dataset=DatasetSpec("wmdd", base="distilled")) == {"features", "judged", "kernels"}
+    assert changed(real, inputs=InputSpec(kernel=100)) == {"judged"}
+    assert changed(real, projection=ProjectionSpec(k=512)) == {"selected", "features", "judged", "kernels"}
+    student = replace(DEFAULT, dataset=DatasetSpec("wmdd", base="distilled"))
     assert student.stages[3] == "student" and student.stage_key("distilled") == real.stage_key("distilled")
 
 
 def test_the_settings_of_synthesis_do_not_touch_a_selection():
-    random = replace(DEFAULT, distill=DistillSpec("random"))
-    assert changed(random, distill=DistillSpec("random", iterations=5, rate=3.0, start="noise")) == set()
-    assert random.stage_key("choices") == replace(DEFAULT, distill=DistillSpec("wmdd")).stage_key("choices")
+    random = replace(DEFAULT, dataset=DatasetSpec("random"))
+    assert changed(random, dataset=DatasetSpec("random", iterations=5, rate=3.0, start="noise")) == set()
+    assert random.stage_key("selected") == replace(DEFAULT, dataset=DatasetSpec("wmdd")).stage_key("selected")
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_the_settings_of_synthesis_do_not_touch_a_selection():
         ('{"projection": {"k": 0}}', "at least 1"),
         ('{"inputs": {"kernel": 0}}', "at least 1"),
         ('{"outputs": "probabilities"}', "outputs must be one of"),
-        ('{"distill": {"method": "magic"}}', "distillation method must be one of none, wmdd"),
+        ('{"distill": {"method": "magic"}}', "dataset method must be one of none, wmdd"),
         ("1" * 5000, "JSON"),
         ('{"data": {"name": "\\ud800"}}', "name must be one line of text"),
         ('{"data": {"path": "a\\u0000b"}}', "path must be one line of text"),

@@ -180,7 +180,7 @@ def test_memory_that_runs_out_stops_the_job_alone(tmp_path, undisturbed, monkeyp
         return np.empty(2**62, np.uint8)
 
     with monkeypatch.context() as patch:
-        patch.setattr("dntk_core.run.stages.kernels_by_size", greedy)
+        patch.setattr("dntk_core.run.stages.kernels.kernels_by_size", greedy)
         with pytest.raises(DNTKError, match="memory ran out at the stage 'kernels'"):
             load_or_build(SMALL, store=Store(tmp_path))
     assert same(load_or_build(SMALL, store=Store(tmp_path)), undisturbed)

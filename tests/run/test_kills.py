@@ -1,6 +1,6 @@
 """A run killed at any moment loses nothing that was finished; benchmarks/kills.py does this more often."""
 
-from dntk_core.base.spec import STAGES
+from dntk_core.base.stages import STAGES
 from tests.kills import build_together, kill_again_and_again, short_run
 
 
