@@ -126,13 +126,14 @@ def distil(run, folder, report=lambda event: None, compute=None, **settings):
 
 def test_memory_bounds_how_many_classes_are_made_at_once(small, tmp_path):
     """Two classes at a time, or all ten: the same images up to rounding, which Adam enlarges."""
-    told = []
+    events = []
     two_classes = Compute("cpu", memory=6 * 700_000)
-    found = distil(small, tmp_path, told.append, two_classes)
+    found = distil(small, tmp_path, events.append, two_classes)
     assert np.mean(np.abs(found["images"] - small.images)) < 0.01
     np.testing.assert_allclose(found["losses"][0], small.distillation["losses"][0], rtol=1e-3)
-    assert [event.done for event in told] == [*range(1, 11), *range(12, 611, 2)]
-    assert told[-1].done == told[-1].total and "feature loss" in told[-1].note and "batch-norm loss" in told[-1].note
+    assert [event.done for event in events] == [*range(1, 11), *range(12, 611, 2)]
+    last = events[-1]
+    assert last.done == last.total and "feature loss" in last.note and "batch-norm loss" in last.note
 
 
 WORK = """
@@ -154,16 +155,16 @@ def start(folder, spec):
 
 def kill_at(folder, spec, stage, done):
     """Start a process and kill it at this step; returns the steps of the stage that it told of."""
-    process, told = start(folder, spec), []
+    process, events = start(folder, spec), []
     for line in process.stdout:
         name, at = line.split()
-        told += [int(at)] if name == stage else []
-        if told and told[-1] >= done:
+        events += [int(at)] if name == stage else []
+        if events and events[-1] >= done:
             process.send_signal(signal.SIGKILL)
             break
     process.stdout.close()
     assert process.wait() == -signal.SIGKILL
-    return told
+    return events
 
 
 def test_killed_again_and_again_it_ends_with_the_same_images(small, tmp_path):
@@ -199,8 +200,8 @@ def refused(folder, spec):
 
 @pytest.mark.parametrize("method", ["wmdd", "herding"])
 def test_more_images_per_class_than_there_are_is_refused(method, small, tmp_path):
-    said = refused(tmp_path / "cache", but(small, method=method, per_class=31))
-    assert "31 images per class asked for, but class '0' has only 30; ask for fewer per class" in said
+    message = refused(tmp_path / "cache", but(small, method=method, per_class=31))
+    assert "31 images per class asked for, but class '0' has only 30; ask for fewer per class" in message
 
 
 @pytest.mark.parametrize("wrong", [255.0, np.nan, -0.5])
