@@ -17,30 +17,31 @@ import torch.nn.functional as F
 from dntk_core import Compute, RunSpec, load_or_build
 from dntk_core.base.progress import ignore
 from dntk_core.base.randomness import generator
-from dntk_core.base.spec import DistillSpec
+from dntk_core.base.spec import DatasetSpec
 from dntk_core.base.terminal import Bar
 from dntk_core.cache.store import Workbench
 from dntk_core.data.dataset import load_data
 from dntk_core.dataset.judgement import judgement_table
 from dntk_core.dataset.soft_labels import shares
-from dntk_core.dataset.stages import build_distilled_stage, soft_objective
+from dntk_core.dataset.student import soft_objective
 from dntk_core.models.architectures import build_model
 from dntk_core.models.artifact import load_network
 from dntk_core.models.training import accuracy, batches, fit, label_objective, tensor
+from dntk_core.run.stages import distilled
+from dntk_core.run.work import Work
 
 CPU = torch.device("cpu")
 SEEDS = range(3)
-SPEC = replace(RunSpec.default(), distill=DistillSpec(method="wmdd"))
+SPEC = replace(RunSpec.default(), dataset=DatasetSpec(method="wmdd"))
 
 
 def distil(run, **settings) -> tuple[dict, float]:
     """Distil with the run's network, from nothing; returns what the stage writes, and the CPU seconds."""
-    spec = replace(SPEC, distill=replace(SPEC.distill, **settings))
+    spec = replace(SPEC, dataset=replace(SPEC.dataset, **settings))
     with TemporaryDirectory() as folder:
         started = time.process_time()
-        contents, _ = build_distilled_stage(
-            spec, run.artifacts["model"], run.artifacts["choices"], Compute("cpu"), ignore, Workbench(Path(folder))
-        )
+        data, bench = load_data(spec.data), Workbench(Path(folder))
+        contents, _ = distilled.build(Work(spec, data, run.artifacts, Compute("cpu"), ignore, bench))
         return contents, time.process_time() - started
 
 
@@ -58,7 +59,7 @@ def passes(run, images: torch.Tensor, count: int) -> float:
 def cost(run) -> None:
     """The default distillation beside as many plain passes of the same batch, taken in turns."""
     data = load_data(SPEC.data)
-    ratios, iterations = [], SPEC.distill.iterations
+    ratios, iterations = [], SPEC.dataset.iterations
     for _ in SEEDS:
         contents, ours = distil(run)
         plain = passes(run, tensor(data.normalise(contents["images"])), iterations)
@@ -70,7 +71,7 @@ def cost(run) -> None:
 def fall(run) -> None:
     """How many times the synthesis loss falls from noise."""
     contents, _ = distil(run, start="noise")
-    total = contents["losses"].mean(axis=1) @ [1.0, SPEC.distill.bn_weight]
+    total = contents["losses"].mean(axis=1) @ [1.0, SPEC.dataset.bn_weight]
     fell = f"{total[0]:.1f} → {total[-1]:.2f}, {total[0] / total[-1]:.1f} times less"
     print(f"synthesis loss from noise: {fell} (10 at least)")
 
@@ -82,7 +83,7 @@ def learnt(run) -> None:
     found = {"distilled, soft labels and weights": [], "random real, hard labels": []}
     for seed in SEEDS:
         contents, _ = distil(run, seed=seed)
-        per_class, C = SPEC.distill.per_class, len(data.class_names)
+        per_class, C = SPEC.dataset.per_class, len(data.class_names)
         members = [
             generator(seed, "random real", c).permutation(np.flatnonzero(data.train_labels == c)) for c in range(C)
         ]

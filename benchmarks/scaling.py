@@ -27,7 +27,7 @@ from dntk_core.cache.store import Store
 from dntk_core.gradients.network import prepare
 from dntk_core.gradients.stream import project_batch, projector
 from dntk_core.run.pipeline import open_run
-from dntk_core.run.stages import forward_flops
+from dntk_core.run.stages.features import forward_flops
 
 ROOT = Path(__file__).resolve().parent.parent
 SPEC = RunSpec(model=ModelSpec(epochs=0), inputs=InputSpec(kernel=1200, test=500))

@@ -18,7 +18,7 @@ with page("Dataset distillation", uses=("ridge",)) as here:
         else:
             st.button("Distil these images", on_click=computations.start, args=(wanted,), type="primary")
             st.caption("Or as a command, with this run's other settings as they are by default:")
-            st.code(f"python -m dntk_core build --distill wmdd --per-class {wanted.distill.per_class}", language="bash")
+            st.code(f"python -m dntk_core build --distill wmdd --per-class {wanted.dataset.per_class}", language="bash")
         computations.follow((wanted.key,))
     else:
         classes = len(here.run.class_names)
@@ -37,7 +37,7 @@ with page("Dataset distillation", uses=("ridge",)) as here:
         show(judged)
         show(bases)
         if found is None:
-            label = f"Compute the network trained on {other.distill.base} images"
+            label = f"Compute the network trained on {other.dataset.base} images"
             st.button(label, on_click=computations.start, args=(other,), type="primary")
             computations.follow((other.key,))
         copy_recipe(here, *dataset.calls(here))

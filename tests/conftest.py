@@ -57,11 +57,11 @@ def default_run(store_folder):
 def distilled_run(store_folder):
     """A small run on distilled digits."""
     from dntk_core import RunSpec, load_or_build
-    from dntk_core.base.spec import DistillSpec, InputSpec, ModelSpec, ProjectionSpec
+    from dntk_core.base.spec import DatasetSpec, InputSpec, ModelSpec, ProjectionSpec
 
     spec = RunSpec(
         model=ModelSpec(epochs=1),
-        distill=DistillSpec("wmdd", per_class=2, iterations=30),
+        dataset=DatasetSpec("wmdd", per_class=2, iterations=30),
         inputs=InputSpec(kernel=60, test=60),
         projection=ProjectionSpec(k=512),
     )

@@ -16,7 +16,8 @@ import numpy as np
 
 from dntk_core import RunSpec, load_or_build
 from dntk_core.base.compute import Compute
-from dntk_core.base.spec import DataSpec, DistillSpec, InputSpec, ModelSpec, ProjectionSpec
+from dntk_core.base.spec import DatasetSpec, DataSpec, InputSpec, ModelSpec, ProjectionSpec
+from dntk_core.base.stages import STAGES
 from dntk_core.cache.store import Store
 from dntk_core.data.dataset import load_data
 from dntk_core.run.pinning import pin
@@ -24,7 +25,7 @@ from dntk_core.run.pipeline import Run, open_run
 
 # Processes start from one that has loaded PyTorch already.
 server = get_context("forkserver")
-server.set_forkserver_preload(["dntk_core.run.stages", "dntk_core.dataset.comparison", "dntk_core.dataset.stages"])
+server.set_forkserver_preload([stage.build for stage in STAGES.values()])
 
 
 @dataclass
@@ -46,7 +47,7 @@ def short_run(folder: Path) -> RunSpec:
         RunSpec(
             DataSpec("npz", str(folder / "digits.npz")),
             ModelSpec(epochs=6),
-            DistillSpec("wmdd", per_class=3, iterations=20, base="distilled"),
+            DatasetSpec("wmdd", per_class=3, iterations=20, base="distilled"),
             InputSpec(kernel=100, test=110),
             ProjectionSpec(k=256),
         )

@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def peak_bytes() -> int:
-    """Largest resident set since the last `forget_peak`, or since the start where that is not to be had."""
+    """Largest resident set since the last `forget_peak`, or since the start where that cannot be reset."""
     with suppress(OSError):
         for line in Path("/proc/self/status").read_text().splitlines():
             if line.startswith("VmHWM:"):

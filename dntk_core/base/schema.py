@@ -21,12 +21,23 @@ def require_one_of(what: str, value: str, known: tuple[str, ...]) -> None:
 
 
 def read(cls, value, where: str):
-    """Build dataclass `cls` from JSON `value`; missing fields take their defaults, all else must fit exactly."""
+    """Build dataclass `cls` from JSON `value`; missing fields take their defaults, all else must fit exactly.
+
+    A field is also read under the name it formerly had, if its metadata say so.
+    """
     require(isinstance(value, dict), f"{where} must be an object, got {type(value).__name__}")
     known = {f.name: f for f in fields(cls)}
+    value = _by_present_names(known, value, where)
     unknown = sorted(set(value) - set(known))
     require(not unknown, f"{where} has no field {_short(', '.join(unknown))}; known: {', '.join(known)}")
     return cls(**{name: _read_field(known[name].type, item, f"{where}.{name}") for name, item in value.items()})
+
+
+def _by_present_names(known: dict, value: dict, where: str) -> dict:
+    present = {f.metadata["formerly"]: name for name, f in known.items() if "formerly" in f.metadata}
+    for old, new in present.items():
+        require(not {old, new} <= set(value), f"{where} has {new} twice, also under its former name {old}")
+    return {present.get(name, name): item for name, item in value.items()}
 
 
 def require_lines(part) -> None:

@@ -12,7 +12,7 @@ import shutil
 import time
 import uuid
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +28,10 @@ Contents = tuple[dict, dict]
 
 LAYOUT = 1
 _META = {"layout": int, "stage": str, "key": str, "created": float, "spec": str, "note": dict, "files": dict}
+
+
+class OtherLayout(DNTKError):
+    """An artifact was written by another version."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,10 @@ class Artifact:
             raise DNTKError(f"cached {self.folder.name} has no checksum for {name}; delete it to compute it anew")
         return self.folder / name
 
+    def holds(self, name: str) -> bool:
+        """Whether there is an array, a file or a note of this name."""
+        return name in self.note or not {name, f"{name}.npy"}.isdisjoint(self.meta["files"])
+
     @property
     def note(self) -> dict:
         """What the stage wrote beside its arrays."""
@@ -64,21 +72,28 @@ class Store:
         self.root = Path(root or os.environ.get("DNTK_CACHE_DIR") or Path(__file__).resolve().parents[2] / "cache")
         self._verified: dict[tuple, bool] = {}
 
-    def get(self, stage: str, key: str) -> Artifact | None:
-        """Open a finished artifact, or None; a damaged one is set aside."""
+    def get(self, stage: str, key: str, holds: Sequence[str] = ()) -> Artifact | None:
+        """Open a finished artifact, or None; a damaged one is set aside.
+
+        One of another layout, or without the arrays, files and notes that it must hold, was written by another
+        version: it is left alone, and replaced when the stage is built.
+        """
         folder = self._artifact(stage, key)
         if not folder.is_dir():
             return None
         try:
             meta = _read_meta(folder)
             if (meta["stage"], meta["key"]) != (stage, key):
-                raise DNTKError("its description is another's")
+                raise DNTKError("its description is that of another artifact")
             for path, entry in described(folder, meta["files"]).items():
                 self._verify(path, entry)
+        except OtherLayout:
+            return None
         except (OSError, DNTKError) as error:
             self._set_aside(folder, error)
             return None
-        return Artifact(folder, meta)
+        artifact = Artifact(folder, meta)
+        return artifact if all(map(artifact.holds, holds)) else None
 
     def load_or_build(
         self,
@@ -87,31 +102,33 @@ class Store:
         spec: str,
         build: Callable[["Workbench"], tuple[dict, dict]],
         help: Callable[["Workbench"], None] | None = None,
+        holds: Sequence[str] = (),
     ) -> Artifact:
         """Return the artifact; build it first if it is not there, once for all processes that ask.
 
         spec: JSON kept beside the arrays; build: given a workbench for shards, returns ({name: array or bytes}, note)
         help: builds shards on the same workbench while another process builds the artifact
+        holds: names without which an artifact counts as missing
         """
         bench = Workbench(self.root / "partial" / f"{stage}-{key}")
-        if (artifact := self.get(stage, key)) is not None:
+        if (artifact := self.get(stage, key, holds)) is not None:
             if bench.folder.is_dir():
                 self._clear_finished(stage, key, bench)
             return artifact
         self._make_folders()
         with self._lock(stage, key, wait=help is None) as mine:
-            if mine and self.get(stage, key) is None:
+            if mine and self.get(stage, key, holds) is None:
                 self._drop_leftovers(stage, key)
                 contents, note = build(bench)
                 self._publish(stage, key, spec, contents, note)
                 bench.clear()
             if mine:
-                return self.get(stage, key)
+                return self.get(stage, key, holds)
         bench.open()
         # Published before its workbench is cleared: if it is not there yet, the workbench just opened is in use.
-        if self.get(stage, key) is None:
+        if self.get(stage, key, holds) is None:
             help(bench)
-        return self.load_or_build(stage, key, spec, build)
+        return self.load_or_build(stage, key, spec, build, holds=holds)
 
     def artifacts(self, stage: str) -> list[dict]:
         """Descriptions of all finished artifacts of a stage, unverified."""
@@ -119,18 +136,21 @@ class Store:
         return [meta for meta in metas if meta is not None]
 
     def size(self, stage: str, key: str) -> int:
-        """Bytes of an artifact, 0 if there is none."""
+        """Bytes of an artifact, 0 if there is none that this version reads."""
         folder = self._artifact(stage, key)
-        return sum(path.lstat().st_size for path in folder.iterdir()) if folder.is_dir() else 0
+        return sum(path.lstat().st_size for path in folder.iterdir()) if _try_meta(folder) is not None else 0
 
     def delete(self, stage: str, key: str) -> None:
         """Remove an artifact and what was left of its making."""
-        for folder in (self._artifact(stage, key), self.root / "partial" / f"{stage}-{key}"):
-            if folder.is_dir():
-                # Renamed first, so that no reader meets half an artifact.
-                doomed = self._scratch(folder.name)
-                os.rename(folder, doomed)
-                shutil.rmtree(doomed)
+        self._remove(self._artifact(stage, key))
+        self._remove(self.root / "partial" / f"{stage}-{key}")
+
+    def _remove(self, folder: Path) -> None:
+        """Remove a folder, if it is there; renamed first, so that no reader meets half an artifact."""
+        if folder.is_dir():
+            doomed = self._scratch(folder.name)
+            os.rename(folder, doomed)
+            shutil.rmtree(doomed)
 
     def sweep(self, keep: Callable[[str, str], bool]) -> int:
         """Delete scratch, damaged and unlocked partial folders, and artifacts that `keep(stage, key)` denies.
@@ -199,6 +219,7 @@ class Store:
             }
             write(scratch, "meta.json", json.dumps(meta, indent=1).encode())
             with writing(self.root):
+                self._remove(self._artifact(stage, key))
                 os.rename(scratch, self._artifact(stage, key))
                 sync(self._artifact(stage, key).parent)
         except BaseException:
@@ -226,8 +247,8 @@ class Store:
 def _read_meta(folder: Path) -> dict:
     """Read meta.json; DNTKError unless it has exactly the fields that `_publish` writes."""
     meta = read_json(folder / "meta.json")
-    if meta.get("layout") != LAYOUT:
-        raise DNTKError(f"its layout is {str(meta.get('layout'))[:20]}, this version reads {LAYOUT}")
+    if type(meta.get("layout")) is int and meta["layout"] != LAYOUT:
+        raise OtherLayout(f"its layout is {str(meta['layout'])[:20]}, this version reads {LAYOUT}")
     if {name: type(value) for name, value in meta.items()} != _META:
         raise DNTKError("its description does not fit")
     return meta

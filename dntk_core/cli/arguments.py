@@ -7,7 +7,7 @@ from pathlib import Path
 
 from dntk_core.base.compute import PRECISIONS, Compute
 from dntk_core.base.errors import DNTKError
-from dntk_core.base.spec import OUTPUTS, DataSpec, DistillSpec, InputSpec, ModelSpec, RunSpec
+from dntk_core.base.spec import OUTPUTS, DatasetSpec, DataSpec, InputSpec, ModelSpec, RunSpec
 from dntk_core.distill import GAP_RULES, METHODS
 
 # Flag → (part of the spec, field).
@@ -23,15 +23,15 @@ SPEC_FLAGS = {
     "classes": ("model", "classes"),
     "epochs": ("model", "epochs"),
     "model-seed": ("model", "seed"),
-    "distill": ("distill", "method"),
-    "base": ("distill", "base"),
-    "per-class": ("distill", "per_class"),
-    "iterations": ("distill", "iterations"),
-    "rate": ("distill", "rate"),
-    "bn-weight": ("distill", "bn_weight"),
-    "barycenter-weights": ("distill", "weights"),
-    "start": ("distill", "start"),
-    "distill-seed": ("distill", "seed"),
+    "distill": ("dataset", "method"),
+    "base": ("dataset", "base"),
+    "per-class": ("dataset", "per_class"),
+    "iterations": ("dataset", "iterations"),
+    "rate": ("dataset", "rate"),
+    "bn-weight": ("dataset", "bn_weight"),
+    "barycenter-weights": ("dataset", "weights"),
+    "start": ("dataset", "start"),
+    "distill-seed": ("dataset", "seed"),
     "kernel-inputs": ("inputs", "kernel"),
     "test-inputs": ("inputs", "test"),
     "input-seed": ("inputs", "seed"),
@@ -148,14 +148,14 @@ def paper_specs(arguments) -> dict[str, RunSpec]:
     inputs = InputSpec(arguments.kernel_inputs, arguments.test_inputs)
     data = DataSpec("folder", arguments.data, arguments.image_size)
     trained = RunSpec(data, ModelSpec(arguments.model, epochs=arguments.epochs), inputs=inputs)
-    wmdd = DistillSpec("wmdd", per_class=arguments.per_class, iterations=arguments.iterations)
+    wmdd = DatasetSpec("wmdd", per_class=arguments.per_class, iterations=arguments.iterations)
     own = DataSpec("folder", arguments.pretrained_data or arguments.data, arguments.pretrained_size)
     published = ModelSpec(arguments.pretrained_model, arguments.pretrained_weights)
     return {
         f"{arguments.model}, trained here": trained,
         f"{arguments.pretrained_model}, pretrained": RunSpec(own, published, inputs=inputs),
-        REAL: replace(trained, distill=wmdd),
-        DISTILLED: replace(trained, distill=replace(wmdd, base="distilled")),
+        REAL: replace(trained, dataset=wmdd),
+        DISTILLED: replace(trained, dataset=replace(wmdd, base="distilled")),
     }
 
 

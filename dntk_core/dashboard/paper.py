@@ -93,7 +93,7 @@ def _bases(real: Run, distilled: Run) -> list[str]:
         "*Paper (ImageNette, ResNet-18):* on the same distilled images, a network trained on real ones has lower loss "
         "and a better conditioned kernel than one trained on the distilled ones; accuracies differ by 10 %.",
         "",
-        f"*{word}:* {points:.0f} points of accuracy between the two kernels: {distilled.spec.distill.per_class} "
+        f"*{word}:* {points:.0f} points of accuracy between the two kernels: {distilled.spec.dataset.per_class} "
         f"distilled images per class (50 in the paper) teach the network itself only "
         f"{distilled.test_accuracy:.1%}. Logits of different networks differ in size, so the error is given relative "
         "to their variance.",

@@ -7,16 +7,16 @@ from pathlib import Path
 import streamlit as st
 
 from dntk_core.base.compute import PRECISIONS
-from dntk_core.base.spec import BASES, DISTILLATIONS, OUTPUTS, STARTS, WEIGHTS, RunSpec
+from dntk_core.base.spec import BASES, DATASET_METHODS, OUTPUTS, STARTS, WEIGHTS, RunSpec
 from dntk_core.dashboard import roots
 from dntk_core.data.sources import SOURCES
 
 _CHOICES = {
     "data name": tuple(SOURCES),
-    "distill method": DISTILLATIONS,
-    "distill base": BASES,
-    "distill weights": WEIGHTS,
-    "distill start": STARTS,
+    "dataset method": DATASET_METHODS,
+    "dataset base": BASES,
+    "dataset weights": WEIGHTS,
+    "dataset start": STARTS,
     "outputs": OUTPUTS,
     "precision": PRECISIONS,
 }

@@ -12,8 +12,9 @@ from dntk_core.base.randomness import generator
 from dntk_core.base.spec import RunSpec
 from dntk_core.cache.store import Artifact
 from dntk_core.data.dataset import Dataset
+from dntk_core.data.images import in_batches
 from dntk_core.dataset.encoder import ClassStatistics, Encoder, class_statistics, make_encoder
-from dntk_core.dataset.selection import SELECTIONS, Choice, choose
+from dntk_core.dataset.selections import SELECTIONS, Choice, choose
 from dntk_core.gradients.network import prepare
 from dntk_core.gradients.stream import projector, stream
 from dntk_core.models.artifact import load_network
@@ -58,6 +59,14 @@ class Classes:
         """Features and batch-norm statistics of all images of class c."""
         return class_statistics(self.encoder, self.images(self.members(c)), self.compute.memory)
 
+    @torch.no_grad()
+    def encode(self, x: torch.Tensor | Seen) -> tuple[np.ndarray, np.ndarray]:
+        """Features (n, d) and logits (n, C) of normalised images."""
+        parts = in_batches(x, np.arange(len(x)), self.encoder.batch(self.compute.memory))
+        encodings = [self.encoder(part.to(self.device)) for part in parts]
+        features, logits = (torch.cat([getattr(each, name) for each in encodings]) for name in ("features", "logits"))
+        return features.cpu().numpy(), logits.cpu().numpy()
+
     def gradients(self, index: np.ndarray) -> np.ndarray:
         """Projected gradients of training images, all logits side by side: (n, C·k)."""
         network, through = self._gradient_network
@@ -66,7 +75,7 @@ class Classes:
 
     def choose(self, name: str, c: int) -> Choice:
         """Choose training images of class c by a selection; indices are into all training images."""
-        spec = self.spec.distill
+        spec = self.spec.dataset
         members = self.members(c)
         room = CANDIDATES
         if SELECTIONS[name].uses_gradients:

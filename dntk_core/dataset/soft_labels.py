@@ -6,7 +6,12 @@ import numpy as np
 TEMPERATURE = 4.0
 
 
-def shares(logits: np.ndarray) -> np.ndarray:
-    """Return softmax(z / T), (m, C), for logits z (m, C)."""
-    scaled = np.exp((logits - logits.max(axis=1, keepdims=True)) / TEMPERATURE)
+def softmax(logits: np.ndarray, temperature: float = 1.0) -> np.ndarray:
+    """Return softmax(z / T), (n, C), for logits z (n, C)."""
+    scaled = np.exp((logits - logits.max(axis=1, keepdims=True)) / temperature)
     return scaled / scaled.sum(axis=1, keepdims=True)
+
+
+def shares(logits: np.ndarray) -> np.ndarray:
+    """Return the shares of the classes that a student learns: softmax(z / T), (m, C), for soft labels z (m, C)."""
+    return softmax(logits, TEMPERATURE)

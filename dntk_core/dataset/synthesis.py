@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from math import cos, pi
 
 import numpy as np
@@ -11,7 +12,8 @@ from torch import Tensor
 
 from dntk_core.base.errors import DNTKError
 from dntk_core.base.randomness import generator
-from dntk_core.base.spec import DistillSpec
+from dntk_core.base.spec import DatasetSpec
+from dntk_core.cache.resume import keep, newest
 from dntk_core.cache.store import Workbench
 from dntk_core.dataset.encoder import Encoder, Encoding
 
@@ -71,7 +73,7 @@ def descend(
     targets: Targets,
     state: Descent,
     until: int,
-    spec: DistillSpec,
+    spec: DatasetSpec,
     bounds: tuple[Tensor, Tensor],
     flip: bool,
     report: Callable[[int, np.ndarray], None],
@@ -100,20 +102,18 @@ def descend(
 
 
 def synthesise(
-    encoder: Encoder, targets: Targets, start: Tensor, spec: DistillSpec, bench: Workbench, name: str, **settings
+    encoder: Encoder, targets: Targets, start: Tensor, spec: DatasetSpec, bench: Workbench, name: str, **settings
 ) -> Descent:
     """Descend from `start` (G·j, …) to the last iteration, or from the newest checkpoint under `name`."""
     state = Descent(0, start, torch.zeros_like(start), torch.zeros_like(start), np.empty((0, len(targets.points), 2)))
     steps = [*range(EVERY, spec.iterations, EVERY), spec.iterations]
-    for step in reversed(steps):
-        if (found := bench.find(f"{name}-{step}")) is not None:
-            state = _from_arrays(found, step, start.device)
-            break
+    if (found := newest(bench, name)) is not None:
+        step, arrays = found
+        state = _from_arrays(arrays, step, start.device)
     for step in steps:
         if step > state.step:
-            last, state = state.step, descend(encoder, targets, state, step, spec, **settings)
-            bench.shard(f"{name}-{step}", lambda state=state: _to_arrays(state))
-            bench.drop(f"{name}-{last}")
+            state = descend(encoder, targets, state, step, spec, **settings)
+            keep(bench, name, step, partial(_to_arrays, state))
     return state
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from dntk_core.base.errors import DNTKError
+from dntk_core.dataset.soft_labels import softmax
 
 
 @dataclass(frozen=True)
@@ -167,8 +168,7 @@ def sensitivities(logits: np.ndarray, labels: np.ndarray, outputs: str = "logits
     hot = np.eye(logits.shape[1])[labels]
     if outputs == "log_softmax":
         return -hot
-    shifted = np.exp(logits - logits.max(axis=1, keepdims=True))
-    return shifted / shifted.sum(axis=1, keepdims=True) - hot
+    return softmax(logits) - hot
 
 
 def loss_gradients(features: np.ndarray, delta: np.ndarray) -> np.ndarray:

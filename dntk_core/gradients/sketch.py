@@ -62,7 +62,12 @@ class Direct:
         self.layer = layer
         sizes = dict(layer.module.named_parameters(recurse=False))
         self.folds = {attr: Fold(seed, name, sizes[attr].numel(), k, device) for attr, name in layer.parameters.items()}
-        self.kept = patch_numbers(layer.module, layer.shape)
+        self.kept = self.kept_of(layer, k)
+
+    @staticmethod
+    def kept_of(layer: Layer, k: int) -> int:
+        """Numbers of one input that are kept while all logits are taken."""
+        return patch_numbers(layer.module, layer.shape)
 
     def begin(self, x: Tensor) -> Tensor:
         return input_side(self.layer.module, x)
@@ -101,7 +106,13 @@ class Projected(MatrixSketch):
         filters = signs(generator(seed, "filters", name), self.g * r, self.i) / math.sqrt(r)
         self.filters = torch.from_numpy(filters).to(device)
         self.fold = Fold(seed, name, self.g * self.o * r, k, device)
-        self.kept = self.g * r * self.positions
+        self.kept = self.kept_of(layer, k)
+
+    @staticmethod
+    def kept_of(layer: Layer, k: int) -> int:
+        """Numbers of one input that are kept while all logits are taken."""
+        g, o, i = matrix_rule_of(layer.module).matrix_shape(layer.module)
+        return g * min(filter_count(layer), i) * (math.prod(layer.shape) // (g * o))
 
     def begin(self, x: Tensor) -> Tensor:
         return self.rule.projected(self.module, x, self.filters)
@@ -122,7 +133,13 @@ class Convolved(MatrixSketch):
             return buckets, torch.from_numpy(signs(rng, size)).to(device)
 
         self.rows, self.columns = hashed(self.o), hashed(self.i)
-        self.kept = self.positions * (k + 2)
+        self.kept = self.kept_of(layer, k)
+
+    @staticmethod
+    def kept_of(layer: Layer, k: int) -> int:
+        """Numbers of one input that are kept while all logits are taken."""
+        g, o, _ = matrix_rule_of(layer.module).matrix_shape(layer.module)
+        return math.prod(layer.shape) // (g * o) * (k + 2)
 
     def begin(self, x: Tensor) -> Tensor:
         return self._spectra(self.rule.patches(self.module, x), self.columns)

@@ -11,13 +11,11 @@ from dntk_core.base.device import resolve_device
 from dntk_core.base.errors import DNTKError
 from dntk_core.base.memory import out_of_memory
 from dntk_core.base.spec import ProjectionSpec
-from dntk_core.gradients.layers import input_side, patch_numbers, per_sample_gradients
+from dntk_core.gradients.batch_memory import all_patches, input_bytes
+from dntk_core.gradients.layers import input_side, per_sample_gradients
 from dntk_core.gradients.network import Network, Tape, general_gradients, run
 from dntk_core.gradients.projection import PROJECTIONS
 from dntk_core.gradients.sketch import Structured
-
-# Memory of an input's passes and signals, in activations of layers with parameters: 3 to 4.3 were measured.
-KEPT = 6
 
 
 class WholeGradients:
@@ -135,13 +133,8 @@ def _gradients(network: Network, x: Tensor) -> Iterator[tuple[int, Tensor]]:
 
 def exact_batch(network: Network, compute: Compute) -> int:
     """Inputs of one block of exact kernels: two blocks are at hand at a time, with all patches."""
-    each = 4 * (KEPT * _activations(network) + all_patches(network) + 4 * max(network.sizes.values()))
+    each = input_bytes(network, all_patches(network), whole=False, k=0)
     return compute.batch or max(1, compute.memory // (2 * each))
-
-
-def all_patches(network: Network) -> int:
-    """Numbers in the input sides of one input beyond what went into the layers."""
-    return sum(patch_numbers(layer.module, layer.shape) for layer in network.layers)
 
 
 def input_sides(network: Network, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
@@ -155,14 +148,8 @@ def batch_size(network: Network, through, compute: Compute) -> int:
 
 
 def bytes_per_input(network: Network, through) -> int:
-    """Estimate what one more input in a batch costs: activations, signals, input sides, gradients where formed."""
-    largest = network.P if isinstance(through, WholeGradients) else max(network.sizes.values())
-    formed = largest + sum(network.sizes[name] for name in network.rest)
-    return 4 * (KEPT * _activations(network) + through.kept + 4 * formed + (network.classes + 4) * through.k)
-
-
-def _activations(network: Network) -> int:
-    return sum(torch.Size(layer.shape).numel() for layer in network.layers)
+    """Estimate what one more input in a batch costs."""
+    return input_bytes(network, through.kept, isinstance(through, WholeGradients), through.k)
 
 
 def _signals(network: Network, tape: Tape, batched: bool) -> Iterator[tuple[Tensor, tuple[Tensor | None, ...]]]:

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from dntk_core.base.progress import Progress, Report
 from dntk_core.base.spec import ModelSpec
+from dntk_core.cache.resume import keep, newest
 from dntk_core.cache.store import Workbench
 from dntk_core.data.dataset import Dataset
 from dntk_core.data.images import ImageArray, ImageFiles, in_batches
@@ -72,8 +73,8 @@ def fit(
     bench: where epochs are kept, to go on from; judge: scores an epoch, the best one is returned
     """
     state = _State.begin(model.to(device))
-    if bench is not None:
-        state = _resumed(state, bench, spec.epochs)
+    if bench is not None and (found := newest(bench, "epoch")) is not None:
+        state = state.thaw(found[1])
     steps = spec.epochs * batches(len(images))
     # Short epochs are not worth a file each.
     kept = max(1, KEPT // batches(len(images)))
@@ -84,8 +85,7 @@ def fit(
         score = judge(model.eval()) if judge else float(epoch)
         state.close_epoch(score)
         if bench is not None and state.epoch % kept == 0:
-            bench.shard(f"epoch-{epoch}", state.freeze)
-            bench.drop(f"epoch-{epoch - kept}")
+            keep(bench, "epoch", epoch, state.freeze)
         note = f"loss {loss:.4f}" + (f", held-out accuracy {score:.3f}" if judge else "")
         report(Progress("model", epoch + 1, spec.epochs, note))
     model.load_state_dict(state.best)
@@ -161,13 +161,6 @@ class _State:
                 self.optimizer.state[p]["momentum_buffer"] = momentum[str(i)].to(p.device)
         epoch, best_epoch, best_score = arrays["numbers"].tolist()
         return _State(self.model, self.optimizer, int(epoch), best, int(best_epoch), best_score)
-
-
-def _resumed(state: _State, bench: Workbench, epochs: int) -> _State:
-    for epoch in reversed(range(epochs)):
-        if (kept := bench.find(f"epoch-{epoch}")) is not None:
-            return state.thaw(kept)
-    return state
 
 
 def _epoch(state: _State, images, objective, seed: int, steps: int, device: torch.device, flip: bool) -> float:

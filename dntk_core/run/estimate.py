@@ -13,14 +13,17 @@ from dntk_core.base.errors import DNTKError
 from dntk_core.base.memory import available_bytes
 from dntk_core.base.spec import RunSpec
 from dntk_core.base.terminal import size
-from dntk_core.data.dataset import Dataset
-from dntk_core.gradients.stream import KEPT, projected_dimension
-from dntk_core.kernels.class_kernels import LARGEST_DENSE
+from dntk_core.data.dataset import Dataset, check_distillable, choose_inputs, load_data
+from dntk_core.gradients.batch_memory import expected_input_bytes
+from dntk_core.gradients.network import prepare
+from dntk_core.gradients.stream import projected_dimension
+from dntk_core.models.architectures import build_model
+from dntk_core.models.training import Seen
+from dntk_core.run.cautions import kernel_inputs
+from dntk_core.run.work import Sizes, builder
 
 # Analyses keep decompositions beside the kernels, about as large as these.
 LIVE = 2
-# Shards of features lie beside the artifact made of them until it is finished.
-COPIES = 2
 
 
 @dataclass(frozen=True)
@@ -52,44 +55,28 @@ class Estimate:
             )
 
 
-def check_size(spec: RunSpec, data: Dataset, model: nn.Module, compute: Compute, root: Path) -> None:
-    """Refuse a run that would not fit here."""
+def check(spec: RunSpec, compute: Compute, root: Path) -> Dataset:
+    """Refuse what cannot succeed before anything is computed or written; returns the run's data."""
     device = resolve_device(compute.device)
+    data = load_data(spec.data)
+    choose_inputs(data, spec.inputs)
+    if spec.distilled:
+        check_distillable(data, spec.dataset.per_class)
+    model = build_model(spec.model, data.channels, data.class_names, compute.own_code)
     memory = available_bytes()
     device_memory = torch.cuda.mem_get_info(device)[0] if device.type == "cuda" else memory
     estimate(spec, data, model, compute).check(root, memory, device_memory)
+    return data
 
 
 def estimate(spec: RunSpec, data: Dataset, model: nn.Module, compute: Compute) -> Estimate:
-    """Estimate from the spec, the network's parameters and the activations of one image."""
-    C, t = len(data.class_names), spec.inputs.test
-    m = spec.distill.per_class * C if spec.distilled else spec.inputs.kernel
-    sizes = [p.numel() for p in model.parameters() if p.requires_grad]
-    k = projected_dimension(spec.projection, sum(sizes))
-    features = 4 * C * (m + t) * k
-    kernels = 8 * C * m * (m + t) if m <= LARGEST_DENSE else 0
-    whole = max(sizes) if spec.projection.name == "structured" else sum(sizes)
-    each = 4 * (KEPT * _activations(model, data) + 4 * whole + (C + 4) * k)
+    """Estimate from the spec and the network, which sees two images: disk is what all stages write."""
+    P = sum(p.numel() for p in model.parameters() if p.requires_grad)
+    k = projected_dimension(spec.projection, P)
+    C = len(data.class_names)
+    sizes = Sizes(C, kernel_inputs(spec, C), spec.inputs.test, k, spec.inputs.kernel)
+    writers = [module for module in map(builder, spec.stages) if hasattr(module, "disk")]
     # Without a set batch, as many inputs are taken as fit.
-    batch = each * max(1, compute.batch) + 4 * sum(sizes)
-    return Estimate(COPIES * features + kernels, LIVE * kernels, batch)
-
-
-@torch.no_grad()
-def _activations(model: nn.Module, data: Dataset) -> int:
-    """Numbers that the layers of a network put out for one image."""
-    counted = []
-    layers = [layer for layer in model.modules() if not [*layer.children()]]
-    hooks = [layer.register_forward_hook(lambda _, __, out: counted.append(_numel(out))) for layer in layers]
-    was_training = model.training
-    try:
-        model.eval()(torch.from_numpy(data.normalise(data.train_images[:1])).float())
-    finally:
-        model.train(was_training)
-        for hook in hooks:
-            hook.remove()
-    return sum(counted)
-
-
-def _numel(out) -> int:
-    return out.numel() if isinstance(out, torch.Tensor) else 0
+    network = prepare(model, Seen(data, data.train_images)[:2], spec.outputs)
+    batch = max(1, compute.batch) * expected_input_bytes(network, spec.projection, k) + 4 * P
+    return Estimate(sum(module.disk(sizes) for module in writers), LIVE * builder("kernels").disk(sizes), batch)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from dntk_core.base.errors import DNTKError
 from dntk_core.base.spec import DataSpec, ModelSpec, RunSpec
+from dntk_core.cache.files import sha256
 
 
 def pin(spec: RunSpec) -> RunSpec:
@@ -30,7 +31,7 @@ def _data_fingerprint(spec: DataSpec) -> str:
     if not spec.path or not path.exists():
         return ""
     if path.is_file():
-        return fingerprint(path)
+        return sha256(path)
     listing = hashlib.sha256()
     for file in sorted(path.rglob("*")):
         if file.is_file():
@@ -40,13 +41,7 @@ def _data_fingerprint(spec: DataSpec) -> str:
 
 def _weights_fingerprint(spec: ModelSpec) -> str:
     path = Path(spec.weights)
-    return fingerprint(path) if spec.weights and path.is_file() else ""
-
-
-def fingerprint(path: Path) -> str:
-    """sha256 of a file."""
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return sha256(path) if spec.weights and path.is_file() else ""
 
 
 def _as_published(data: DataSpec, model: ModelSpec) -> DataSpec:

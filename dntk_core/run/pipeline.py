@@ -1,8 +1,10 @@
 """The stage graph: load_or_build(spec) → Run, each stage computed once and cached."""
 
 import time
+import warnings
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -11,14 +13,17 @@ from dntk_core.base.errors import DNTKError
 from dntk_core.base.memory import forget_peak, out_of_memory, peak_bytes
 from dntk_core.base.progress import Report, ignore
 from dntk_core.base.spec import RunSpec
+from dntk_core.base.stages import STAGES, all_needs
 from dntk_core.cache.index import Index, RunInfo
-from dntk_core.cache.store import Artifact, Store
+from dntk_core.cache.store import Artifact, Contents, Store, Workbench
 from dntk_core.data.class_names import in_words
 from dntk_core.data.images import ImageArray, as_images
 from dntk_core.dataset.judgement import Judgement
 from dntk_core.kernels.class_kernels import FeatureKernels, Kernels, kernels_by_size
 from dntk_core.readout.problem import Problem
+from dntk_core.run.cautions import cautions
 from dntk_core.run.pinning import pin
+from dntk_core.run.work import Work, builder
 
 
 @dataclass(frozen=True)
@@ -111,7 +116,7 @@ class Run:
     @property
     def judgements(self) -> tuple[Judgement, ...]:
         """What the gradients of each selection of images span; none for a run on real images."""
-        judged = self.artifacts["selections"].note["judgements"] if self.spec.distilled else ()
+        judged = self.artifacts["judged"].note["judgements"] if self.spec.distilled else ()
         return tuple(Judgement.from_json(value) for value in judged)
 
     @property
@@ -135,58 +140,60 @@ def load_or_build(
     compute = replace(compute or Compute(), precision=spec.precision)
     if (run := _cached(spec, store)) is not None:
         return run
-    # Loading torch takes seconds; a cached run does without.
-    from dntk_core.dataset import stages as distilling
-    from dntk_core.dataset.comparison import build_selections_stage
-    from dntk_core.run import stages
-
-    stages.check(spec, compute, store.root)
-    Index(store).begin(spec)
-    made: dict[str, Artifact] = {}
-    network = spec.network_stage
-    build = {
-        "model": lambda bench: stages.build_model_stage(spec, compute, report, bench),
-        "choices": lambda bench: distilling.build_choices_stage(spec, made["model"], compute, report, bench),
-        "distilled": lambda bench: distilling.build_distilled_stage(
-            spec, made["model"], made["choices"], compute, report, bench
-        ),
-        "student": lambda bench: distilling.build_student_stage(spec, made["distilled"], compute, report, bench),
-        "inputs": lambda bench: stages.build_inputs_stage(spec, made.get("distilled"), report),
-        "features": lambda bench: stages.build_features_stage(
-            spec, made[network], made["inputs"], compute, report, bench
-        ),
-        "selections": lambda bench: build_selections_stage(
-            spec, made[network], made["choices"], made["distilled"], made["features"], compute, report, bench
-        ),
-        "kernels": lambda bench: stages.build_kernels_stage(made["features"], made["inputs"], report),
-    }
-    help = {
-        "features": lambda bench: stages.help_features_stage(
-            spec, made[network], made["inputs"], compute, report, bench
-        ),
-    }
-    for stage in spec.stages:
-        made[stage] = store.load_or_build(
-            stage, spec.stage_key(stage), spec.to_json(), _timed(stage, build[stage]), help.get(stage)
-        )
-    return Run(spec, made)
+    return Run(spec, _build(spec, spec.stages, report, compute, store))
 
 
 def train_network(
     spec: RunSpec, report: Report = ignore, compute: Compute | None = None, store: Store | None = None
 ) -> Artifact:
     """Return the network of a spec alone: its weights (weights.safetensors) and test accuracy, trained if need be."""
-    from dntk_core.run import stages
+    return _build(pin(spec), ("model",), report, compute or Compute(), store or Store())["model"]
 
-    store, compute, spec = store or Store(), compute or Compute(), pin(spec)
-    stages.check(spec, compute, store.root)
+
+def _build(spec: RunSpec, stages: Sequence[str], report: Report, compute: Compute, store: Store) -> dict[str, Artifact]:
+    """Compute what is missing of some stages, in order, on data that are loaded once."""
+    # Loading torch takes seconds; a cached run does without.
+    from dntk_core.run.estimate import check
+
+    data = check(spec, compute, store.root)
+    for sentence in cautions(spec, len(data.class_names)):
+        warnings.warn(sentence, stacklevel=3)
     Index(store).begin(spec)
-    return store.load_or_build(
-        "model",
-        spec.stage_key("model"),
-        spec.to_json(),
-        _timed("model", lambda bench: stages.build_model_stage(spec, compute, report, bench)),
-    )
+    made: dict[str, Artifact] = {}
+    for stage in stages:
+        needed = {name: made[name] for name in all_needs(spec, stage)}
+        work = partial(Work, spec, data, needed, compute, report)
+        made[stage] = store.load_or_build(
+            stage,
+            spec.stage_key(stage),
+            spec.to_json(),
+            lambda bench, stage=stage, work=work: _timed(stage, work(bench)),
+            _helper(stage, work),
+            STAGES[stage].holds,
+        )
+    return made
+
+
+def _helper(stage: str, work: Callable[[Workbench], Work]) -> Callable[[Workbench], None] | None:
+    """What this process can do while another one builds the stage, if there is anything."""
+    help = getattr(builder(stage), "help", None)
+    return help and (lambda bench: help(work(bench)))
+
+
+def _timed(stage: str, work: Work) -> Contents:
+    """Build a stage; its note tells what that took."""
+    started = time.perf_counter()
+    forget_peak()
+    try:
+        contents, note = builder(stage).build(work)
+    except (RuntimeError, MemoryError) as error:
+        if not out_of_memory(error):
+            raise
+        raise DNTKError(
+            f"memory ran out at the stage {stage!r}; choose a smaller --memory or --batch, fewer inputs or smaller "
+            "images, then start again: what is finished is kept"
+        ) from error
+    return contents, note | {"seconds": time.perf_counter() - started, "peak_bytes": peak_bytes()}
 
 
 def open_run(key: str, store: Store | None = None) -> Run:
@@ -228,23 +235,6 @@ def collect_garbage(store: Store | None = None) -> int:
 
 
 def _cached(spec: RunSpec, store: Store) -> Run | None:
-    artifacts = {stage: store.get(stage, spec.stage_key(stage)) for stage in spec.stages}
-    return None if None in artifacts.values() else Run(spec, artifacts)
-
-
-def _timed(stage: str, build):
-    def timed(bench):
-        started = time.perf_counter()
-        forget_peak()
-        try:
-            contents, note = build(bench)
-        except (RuntimeError, MemoryError) as error:
-            if not out_of_memory(error):
-                raise
-            raise DNTKError(
-                f"memory ran out at the stage {stage!r}; choose a smaller --memory or --batch, fewer inputs or smaller "
-                "images, then start again: what is finished is kept"
-            ) from error
-        return contents, note | {"seconds": time.perf_counter() - started, "peak_bytes": peak_bytes()}
-
-    return timed
+    artifacts = {stage: store.get(stage, spec.stage_key(stage), STAGES[stage].holds) for stage in spec.stages}
+    found = {stage: artifact for stage, artifact in artifacts.items() if artifact is not None}
+    return Run(spec, found) if len(found) == len(artifacts) else None

@@ -1,7 +1,6 @@
 """Specs: what a key depends on, and that JSON is read strictly."""
 
 import json
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -9,9 +8,9 @@ from hypothesis import strategies as st
 
 from dntk_core.base.errors import DNTKError
 from dntk_core.base.spec import (
-    DISTILLATIONS,
+    DATASET_METHODS,
+    DatasetSpec,
     DataSpec,
-    DistillSpec,
     InputSpec,
     ModelSpec,
     ProjectionSpec,
@@ -24,9 +23,9 @@ specs = st.builds(
     RunSpec,
     data=st.builds(DataSpec, name=lines),
     model=st.builds(ModelSpec, name=lines, epochs=st.integers(0, 10**6), seed=st.integers(0)),
-    distill=st.builds(
-        DistillSpec,
-        method=st.sampled_from(DISTILLATIONS),
+    dataset=st.builds(
+        DatasetSpec,
+        method=st.sampled_from(DATASET_METHODS),
         base=st.sampled_from(["real", "distilled"]),
         per_class=st.integers(1),
         rate=st.floats(1e-6, 1e6),
@@ -57,41 +56,9 @@ def test_any_other_json_is_refused_softly(value):
     assert isinstance(spec, RunSpec)
 
 
-def changed(spec=DEFAULT, **parts) -> set[str]:
-    """Stages whose key changes with these parts."""
-    other = replace(spec, **parts)
-    return {stage for stage in spec.stages if other.stage_key(stage) != spec.stage_key(stage)}
-
-
-def test_each_stage_hashes_only_what_it_depends_on():
-    assert changed(projection=ProjectionSpec(k=512)) == {"features", "kernels"}
-    assert changed(outputs="log_softmax") == {"features", "kernels"}
-    assert changed(inputs=InputSpec(kernel=100)) == {"inputs", "features", "kernels"}
-    assert changed(model=ModelSpec(seed=1)) == {"model", "features", "kernels"}
-    assert changed(data=DataSpec("other")) == set(DEFAULT.stages)
-
-
-def test_a_run_without_distillation_knows_nothing_of_it():
-    assert DEFAULT.stages == ("model", "inputs", "features", "kernels")
-    assert replace(DEFAULT, distill=DistillSpec(per_class=3, base="distilled")).key == DEFAULT.key
-
-
-def test_the_stages_of_a_distilled_run_hash_what_they_depend_on():
-    real = replace(DEFAULT, distill=DistillSpec("wmdd"))
-    assert real.stages == ("model", "choices", "distilled", "inputs", "features", "selections", "kernels")
-    after = {"distilled", "inputs", "features", "selections", "kernels"}
-    assert changed(real, distill=DistillSpec("wmdd", iterations=5)) == after
-    assert changed(real, distill=DistillSpec("wmdd", base="distilled")) == {"features", "selections", "kernels"}
-    assert changed(real, inputs=InputSpec(kernel=100)) == {"selections"}
-    assert changed(real, projection=ProjectionSpec(k=512)) == {"choices", "features", "selections", "kernels"}
-    student = replace(DEFAULT, distill=DistillSpec("wmdd", base="distilled"))
-    assert student.stages[3] == "student" and student.stage_key("distilled") == real.stage_key("distilled")
-
-
-def test_the_settings_of_synthesis_do_not_touch_a_selection():
-    random = replace(DEFAULT, distill=DistillSpec("random"))
-    assert changed(random, distill=DistillSpec("random", iterations=5, rate=3.0, start="noise")) == set()
-    assert random.stage_key("choices") == replace(DEFAULT, distill=DistillSpec("wmdd")).stage_key("choices")
+def test_specs_with_former_field_names_are_read():
+    old = '{"distill": {"method": "herding", "per_class": 3}}'
+    assert RunSpec.from_json(old) == RunSpec(dataset=DatasetSpec("herding", per_class=3))
 
 
 @pytest.mark.parametrize(
@@ -105,15 +72,17 @@ def test_the_settings_of_synthesis_do_not_touch_a_selection():
         ('{"projection": {"k": 0}}', "at least 1"),
         ('{"inputs": {"kernel": 0}}', "at least 1"),
         ('{"outputs": "probabilities"}', "outputs must be one of"),
-        ('{"distill": {"method": "magic"}}', "distillation method must be one of none, wmdd"),
+        ('{"dataset": {"method": "magic"}}', "dataset method must be one of none, wmdd"),
         ("1" * 5000, "JSON"),
         ('{"data": {"name": "\\ud800"}}', "name must be one line of text"),
         ('{"data": {"path": "a\\u0000b"}}', "path must be one line of text"),
-        ('{"distill": {"rate": 1' + "0" * 400 + "}}", "rate must be a smaller number"),
-        ('{"distill": {"rate": "fast"}}', "distill.rate must be float"),
-        ('{"distill": {"rate": 0}}', "rate must be a positive number"),
-        ('{"distill": {"rate": NaN}}', "rate must be a positive number"),
-        ('{"distill": {"per_class": 0}}', "images per class must be at least 1"),
+        ('{"dataset": {"rate": 1' + "0" * 400 + "}}", "rate must be a smaller number"),
+        ('{"dataset": {"rate": "fast"}}', "dataset.rate must be float"),
+        ('{"distill": {"rate": "fast"}}', "dataset.rate must be float"),
+        ('{"distill": {}, "dataset": {}}', "has dataset twice, also under its former name distill"),
+        ('{"dataset": {"rate": 0}}', "rate must be a positive number"),
+        ('{"dataset": {"rate": NaN}}', "rate must be a positive number"),
+        ('{"dataset": {"per_class": 0}}', "images per class must be at least 1"),
     ],
 )
 def test_bad_specs_say_what_is_wrong(text, says):

@@ -86,9 +86,9 @@ def test_a_distilled_run_has_complete_panels(distilled_run):
 def test_a_run_on_real_images_has_none_and_its_page_names_the_run_to_make(default_run):
     assert dataset.panels(page(default_run)) == ()
     wanted = dataset.distilled(default_run.spec)
-    assert wanted.distill.method == "wmdd" and replace(wanted, distill=default_run.spec.distill) == default_run.spec
+    assert wanted.dataset.method == "wmdd" and replace(wanted, dataset=default_run.spec.dataset) == default_run.spec
     other = dataset.sibling(wanted)
-    assert other.distill.base == "distilled" and dataset.sibling(other) == wanted
+    assert other.dataset.base == "distilled" and dataset.sibling(other) == wanted
 
 
 def test_the_pages_code_runs_as_it_stands(distilled_run):

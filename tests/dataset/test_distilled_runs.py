@@ -14,22 +14,24 @@ import torch
 import torch.nn.functional as F
 
 from dntk_core import Compute, DNTKError, RunSpec, collect_garbage, load_or_build, runs
-from dntk_core.base.spec import DISTILLATIONS, DataSpec, DistillSpec, InputSpec, ModelSpec, ProjectionSpec
+from dntk_core.base.spec import DATASET_METHODS, DatasetSpec, DataSpec, InputSpec, ModelSpec, ProjectionSpec
 from dntk_core.cache.store import Store, Workbench
 from dntk_core.data.dataset import check_distillable, load_data
 from dntk_core.dataset.sizes import evenly_sized
 from dntk_core.dataset.soft_labels import shares
-from dntk_core.dataset.stages import build_distilled_stage, soft_objective
+from dntk_core.dataset.student import soft_objective
 from dntk_core.models.architectures import build_model
 from dntk_core.models.training import accuracy, fit, tensor
 from dntk_core.readout.ridge import evaluate
+from dntk_core.run.stages import distilled
+from dntk_core.run.work import Work
 
 ROOT = Path(__file__).resolve().parents[2]
 PER_CLASS = 30
 SMALL = RunSpec(
     data=DataSpec("npz"),
     model=ModelSpec(epochs=20),
-    distill=DistillSpec("wmdd", per_class=3, iterations=60),
+    dataset=DatasetSpec("wmdd", per_class=3, iterations=60),
     inputs=InputSpec(kernel=60, test=40),
     projection=ProjectionSpec(k=128),
 )
@@ -64,7 +66,7 @@ def small(store, tmp_path_factory):
 
 def but(run, **settings):
     """A run's spec with other settings of its distillation."""
-    return replace(run.spec, distill=replace(run.spec.distill, **settings))
+    return replace(run.spec, dataset=replace(run.spec.dataset, **settings))
 
 
 def test_kernels_are_those_of_the_distilled_images(small):
@@ -80,14 +82,14 @@ def test_kernels_are_those_of_the_distilled_images(small):
 
 
 def test_every_selection_is_judged_beside_it(small):
-    assert [each.name for each in small.judgements] == ["wmdd", *DISTILLATIONS[2:]]
+    assert [each.name for each in small.judgements] == ["wmdd", *DATASET_METHODS[2:]]
     for each in small.judgements:
         assert each.classes.rank == 300 and 0 < each.classes.energy < 1 <= each.classes.relative
         assert each.kernel.error <= each.kernel.bound
         # 300 stacked gradients fill half of 128 dimensions and more.
         assert each.stacked is None and each.step is None
-    assert small.artifacts["selections"].note["chain_rule_error"] < 1e-4
-    assert small.artifacts["choices"]["index"].shape == (5, 30)
+    assert small.artifacts["judged"].note["chain_rule_error"] < 1e-4
+    assert small.artifacts["selected"]["index"].shape == (5, 30)
 
 
 def test_with_enough_dimensions_the_stacked_subspace_is_judged_too(small, store):
@@ -106,7 +108,7 @@ def test_a_network_of_distilled_images_alone(small, store):
         assert curve.x.tolist() == [10, 20, 30] and curve.fidelity[-1] > curve.fidelity[0] - 0.1
 
 
-@pytest.mark.parametrize("method", DISTILLATIONS[2:])
+@pytest.mark.parametrize("method", DATASET_METHODS[2:])
 def test_selections_run_through_the_same_stages(method, small, store):
     run = load_or_build(but(small, method=method), store=store)
     data, origin = load_data(run.spec.data), run.distillation["origin"]
@@ -117,20 +119,21 @@ def test_selections_run_through_the_same_stages(method, small, store):
 
 def distil(run, folder, report=lambda event: None, compute=None, **settings):
     """The distilled stage alone, with a run's network."""
-    spec = replace(run.spec, distill=replace(run.spec.distill, **settings))
-    made, choices = run.artifacts["model"], run.artifacts.get("choices")
-    return build_distilled_stage(spec, made, choices, compute or Compute("cpu"), report, Workbench(folder))[0]
+    spec = replace(run.spec, dataset=replace(run.spec.dataset, **settings))
+    data, compute = load_data(spec.data), compute or Compute("cpu")
+    return distilled.build(Work(spec, data, run.artifacts, compute, report, Workbench(folder)))[0]
 
 
 def test_memory_bounds_how_many_classes_are_made_at_once(small, tmp_path):
     """Two classes at a time, or all ten: the same images up to rounding, which Adam enlarges."""
-    told = []
+    events = []
     two_classes = Compute("cpu", memory=6 * 700_000)
-    found = distil(small, tmp_path, told.append, two_classes)
+    found = distil(small, tmp_path, events.append, two_classes)
     assert np.mean(np.abs(found["images"] - small.images)) < 0.01
     np.testing.assert_allclose(found["losses"][0], small.distillation["losses"][0], rtol=1e-3)
-    assert [event.done for event in told] == [*range(1, 11), *range(12, 611, 2)]
-    assert told[-1].done == told[-1].total and "feature loss" in told[-1].note and "batch-norm loss" in told[-1].note
+    assert [event.done for event in events] == [*range(1, 11), *range(12, 611, 2)]
+    last = events[-1]
+    assert last.done == last.total and "feature loss" in last.note and "batch-norm loss" in last.note
 
 
 WORK = """
@@ -152,28 +155,28 @@ def start(folder, spec):
 
 def kill_at(folder, spec, stage, done):
     """Start a process and kill it at this step; returns the steps of the stage that it told of."""
-    process, told = start(folder, spec), []
+    process, events = start(folder, spec), []
     for line in process.stdout:
         name, at = line.split()
-        told += [int(at)] if name == stage else []
-        if told and told[-1] >= done:
+        events += [int(at)] if name == stage else []
+        if events and events[-1] >= done:
             process.send_signal(signal.SIGKILL)
             break
     process.stdout.close()
     assert process.wait() == -signal.SIGKILL
-    return told
+    return events
 
 
 def test_killed_again_and_again_it_ends_with_the_same_images(small, tmp_path):
     folder = small.artifacts["model"].folder
     shutil.copytree(folder, tmp_path / "artifacts" / folder.name)
-    kill_at(tmp_path, small.spec, "choices", 22)
+    kill_at(tmp_path, small.spec, "selected", 22)
     kill_at(tmp_path, small.spec, "distilled", 4)
     kill_at(tmp_path, small.spec, "distilled", 300)
     third = kill_at(tmp_path, small.spec, "distilled", 430)
     # The barycenters of 10 classes, then 10 a step: 25 steps make a checkpoint, from which the third process went on.
     assert third[:11] == [*range(1, 11), 270]
-    kill_at(tmp_path, small.spec, "selections", 65)
+    kill_at(tmp_path, small.spec, "judged", 65)
     run = load_or_build(small.spec, store=Store(tmp_path))
     assert np.array_equal(run.images, small.images)
     assert np.array_equal(run.distillation["losses"], small.distillation["losses"])
@@ -197,8 +200,8 @@ def refused(folder, spec):
 
 @pytest.mark.parametrize("method", ["wmdd", "herding"])
 def test_more_images_per_class_than_there_are_is_refused(method, small, tmp_path):
-    said = refused(tmp_path / "cache", but(small, method=method, per_class=31))
-    assert "31 images per class asked for, but class '0' has only 30; ask for fewer per class" in said
+    message = refused(tmp_path / "cache", but(small, method=method, per_class=31))
+    assert "31 images per class asked for, but class '0' has only 30; ask for fewer per class" in message
 
 
 @pytest.mark.parametrize("wrong", [255.0, np.nan, -0.5])

@@ -10,13 +10,13 @@ from torch import nn
 
 from dntk_core.base.errors import DNTKError
 from dntk_core.base.randomness import generator
-from dntk_core.base.spec import DistillSpec
+from dntk_core.base.spec import DatasetSpec
 from dntk_core.cache.store import Workbench
 from dntk_core.dataset.encoder import class_statistics, make_encoder
 from dntk_core.dataset.synthesis import EVERY, Targets, class_losses, move, synthesise
 
 G, J = 2, 3
-SPEC = DistillSpec(method="wmdd", per_class=J, iterations=3 * EVERY - 5, rate=0.05)
+SPEC = DatasetSpec(method="wmdd", per_class=J, iterations=3 * EVERY - 5, rate=0.05)
 
 
 class Setting:

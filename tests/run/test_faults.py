@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 
 from dntk_core import RunSpec, load_or_build
 from dntk_core.__main__ import main
@@ -98,8 +99,8 @@ def test_a_read_only_cache_still_shows_what_it_holds(disk, undisturbed, capsys, 
     assert same(open_run(SMALL.key, Store(disk / "cache")), undisturbed)
     monkeypatch.setenv("DNTK_CACHE_DIR", str(disk / "cache"))
     assert main(["build", "--epochs", "1", "--kernel-inputs", "50", "--test-inputs", "50"]) == 2
-    said = capsys.readouterr().err
-    assert "make it writable" in said and "Traceback" not in said
+    message = capsys.readouterr().err
+    assert "make it writable" in message and "Traceback" not in message
 
 
 def test_a_damaged_run_in_a_read_only_cache_is_not_shown(disk):
@@ -131,13 +132,16 @@ def test_a_clock_that_jumps_only_changes_dates(tmp_path, monkeypatch, capsys, wh
     assert SMALL.key in capsys.readouterr().out
 
 
-def test_an_older_layout_is_set_aside_and_named(tmp_path, undisturbed):
+@pytest.mark.parametrize("change", [{"layout": 0}, {"note": {}}])
+def test_an_artifact_of_another_version_is_absent_not_damaged(tmp_path, undisturbed, change, recwarn):
     load_or_build(SMALL, store=Store(tmp_path))
-    (meta,) = (tmp_path / "artifacts").glob("kernels-*/meta.json")
-    meta.write_text(json.dumps(json.loads(meta.read_text()) | {"layout": 0}))
-    with pytest.warns(UserWarning, match="layout is 0, this version reads 1"):
-        run = load_or_build(SMALL, store=Store(tmp_path))
-    assert same(run, undisturbed) and len([*(tmp_path / "damaged").iterdir()]) == 1
+    (meta,) = (tmp_path / "artifacts").glob("features-*/meta.json")
+    meta.write_text(json.dumps(json.loads(meta.read_text()) | change))
+    with pytest.raises(DNTKError, match="not finished; build it again"):
+        open_run(SMALL.key, Store(tmp_path))
+    assert same(load_or_build(SMALL, store=Store(tmp_path)), undisturbed)
+    assert not (tmp_path / "damaged").exists() and not [*(tmp_path / "scratch").iterdir()]
+    assert not [warning for warning in recwarn if "damaged" in str(warning.message)]
 
 
 @pytest.mark.parametrize(
@@ -175,12 +179,28 @@ def test_the_estimate_is_near_what_is_written(tmp_path, undisturbed):
     assert expected.disk == pytest.approx(2 * features + kernels, rel=0.01)
 
 
+@pytest.mark.parametrize("projection", ["structured", "sparse"])
+def test_one_formula_estimates_a_batch_before_the_run_and_chooses_it_during_the_run(projection):
+    from dntk_core.data.dataset import load_data
+    from dntk_core.gradients.network import prepare
+    from dntk_core.gradients.stream import bytes_per_input, projector
+    from dntk_core.models.architectures import build_model
+    from dntk_core.models.training import Seen
+
+    spec, data = replace(SMALL, projection=ProjectionSpec(projection, 256)), load_data(SMALL.data)
+    model = build_model(SMALL.model, data.channels, data.class_names)
+    network = prepare(model, Seen(data, data.train_images)[:2])
+    through = projector(network, spec.projection, torch.device("cpu"))
+    expected = estimate(spec, data, model, Compute(batch=7)).batch
+    assert expected == 7 * bytes_per_input(network, through) + 4 * network.P
+
+
 def test_memory_that_runs_out_stops_the_job_alone(tmp_path, undisturbed, monkeypatch):
     def greedy(*rest):
         return np.empty(2**62, np.uint8)
 
     with monkeypatch.context() as patch:
-        patch.setattr("dntk_core.run.stages.kernels_by_size", greedy)
+        patch.setattr("dntk_core.run.stages.kernels.kernels_by_size", greedy)
         with pytest.raises(DNTKError, match="memory ran out at the stage 'kernels'"):
             load_or_build(SMALL, store=Store(tmp_path))
     assert same(load_or_build(SMALL, store=Store(tmp_path)), undisturbed)

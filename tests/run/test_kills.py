@@ -1,6 +1,6 @@
 """A run killed at any moment loses nothing that was finished; benchmarks/kills.py does this more often."""
 
-from dntk_core.base.spec import STAGES
+from dntk_core.base.stages import STAGES
 from tests.kills import build_together, kill_again_and_again, short_run
 
 
@@ -13,6 +13,7 @@ def test_killed_in_its_stages_it_ends_like_an_undisturbed_run(tmp_path):
 
 def test_several_processes_that_want_one_run_compute_every_stage_once(tmp_path):
     spec = short_run(tmp_path)
-    told = build_together(spec, tmp_path / "cache", 3)
+    builders = build_together(spec, tmp_path / "cache", 3)
     # Shards of gradients are shared out; all else is done by one process.
-    assert set(spec.stages) <= set(told) and all(len(who) == 1 for stage, who in told.items() if stage != "features")
+    assert set(spec.stages) <= set(builders)
+    assert all(len(who) == 1 for stage, who in builders.items() if stage != "features")

@@ -176,16 +176,16 @@ def test_a_class_without_inputs_is_named(tmp_path, monkeypatch):
 
 
 def test_non_finite_weights_stop_the_run_and_are_named(tmp_path, monkeypatch):
-    from dntk_core.run import stages
+    from dntk_core.run.stages import model as stage
 
-    trained = stages.fit
+    trained = stage.fit
 
     def broken(model, *rest):
         model = trained(model, *rest)
         model.blocks[1].conv1.weight.data[0, 0, 0, 0] = float("nan")
         return model
 
-    monkeypatch.setattr(stages, "fit", broken)
+    monkeypatch.setattr(stage, "fit", broken)
     with pytest.raises(DNTKError, match=r"with respect to '.*' is not finite"):
         load_or_build(SMALL, store=Store(tmp_path))
     assert not list((tmp_path / "artifacts").glob("features-*"))

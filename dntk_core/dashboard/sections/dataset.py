@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from dntk_core.base.spec import BASES, DistillSpec, RunSpec
+from dntk_core.base.spec import BASES, DatasetSpec, RunSpec
 from dntk_core.dashboard.figures import curves as curve_figures
 from dntk_core.dashboard.figures import dataset as figures
 from dntk_core.dashboard.page import Page
@@ -54,7 +54,7 @@ def panels(here: Page, first: int = 0, other: Run | None = None) -> tuple[Panel,
     run, made = here.run, here.run.distillation
     if made is None:
         return ()
-    names, method = run.class_names, run.spec.distill.method
+    names, method = run.class_names, run.spec.dataset.method
     labels, weights = np.array(made["labels"]), np.array(made["weights"])
     shown = range(first, min(first + ROWS, len(names)))
     real = np.array(made["real_features"]), np.array(made["real_labels"])
@@ -71,7 +71,7 @@ def panels(here: Page, first: int = 0, other: Run | None = None) -> tuple[Panel,
             "dataset_losses",
             figures.losses(made["losses"], names),
             "Synthesis",
-            _fall(made["losses"], run.spec.distill),
+            _fall(made["losses"], run.spec.dataset),
             LOSSES,
         ),
         Panel(
@@ -104,23 +104,23 @@ def base_curves(here: Page, other: Run | None) -> dict:
     for run in (here.run, other):
         if run is not None:
             weights = np.array(run.distillation["weights"])
-            name = f"trained on {run.spec.distill.base} images"
+            name = f"trained on {run.spec.dataset.base} images"
             found[name] = evenly_sized(run.problem, run.train_labels, weights, here.view.ridge)
     return dict(sorted(found.items(), reverse=True))
 
 
 def sibling(spec: RunSpec) -> RunSpec:
     """The same distilled images under the other network."""
-    (base,) = set(BASES) - {spec.distill.base}
-    return replace(spec, distill=replace(spec.distill, base=base))
+    (base,) = set(BASES) - {spec.dataset.base}
+    return replace(spec, dataset=replace(spec.dataset, base=base))
 
 
 def distilled(spec: RunSpec) -> RunSpec:
     """The run that distils a run's images first."""
-    return replace(spec, distill=DistillSpec(method="wmdd"))
+    return replace(spec, dataset=DatasetSpec(method="wmdd"))
 
 
-def _fall(losses: np.ndarray, spec: DistillSpec) -> str:
+def _fall(losses: np.ndarray, spec: DatasetSpec) -> str:
     if not len(losses):
         return "Nothing was synthesised."
     total = losses.mean(axis=1) @ np.array([1.0, spec.bn_weight])
@@ -128,7 +128,7 @@ def _fall(losses: np.ndarray, spec: DistillSpec) -> str:
 
 
 def _bases(run: Run, other: Run | None) -> str:
-    sides = [f"trained on {each.spec.distill.base} images {each.test_accuracy:.1%}" for each in (run, other) if each]
+    sides = [f"trained on {each.spec.dataset.base} images {each.test_accuracy:.1%}" for each in (run, other) if each]
     return f"Accuracy of the network itself: {', '.join(sorted(sides, reverse=True))}."
 
 

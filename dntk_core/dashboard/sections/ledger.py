@@ -29,7 +29,7 @@ def description(here: Page) -> Description:
         k=run.features.shape[2],
         s=current_mixing(here.live, here.view).size,
         forward=run.artifacts["features"].note["forward_flops"],
-        iterations=run.spec.distill.iterations if run.spec.distill.method == "wmdd" else 0,
+        iterations=run.spec.dataset.iterations if run.spec.dataset.method == "wmdd" else 0,
     )
 
 

@@ -23,7 +23,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Candidates:
+class Pool:
     """One class's images as points, from which `size` are chosen.
 
     points: (n_c, d) penultimate features, or (n_c, C·k) stacked projected gradients for a method that `uses_gradients`
@@ -43,7 +43,7 @@ class Candidates:
 class Selection:
     """One way to choose real images."""
 
-    function: Callable[[Candidates], Choice]
+    function: Callable[[Pool], Choice]
     summary: str
     uses_gradients: bool = False
 
@@ -52,13 +52,13 @@ def choose(name: str, points: np.ndarray, size: int, rng: np.random.Generator) -
     """Choose `size` images of a class by their points (n_c, d)."""
     if size > len(points):
         raise DNTKError(f"{size} images of a class asked for, but it has only {len(points)}; ask for fewer per class")
-    return SELECTIONS[name].function(Candidates(points, size, rng))
+    return SELECTIONS[name].function(Pool(points, size, rng))
 
 
-def medoids(source: Candidates) -> Choice:
+def barycenter_images(pool: Pool) -> Choice:
     """Take the image nearest to each point of the free-weight barycenter, with that point's weight."""
-    barycenter = free_barycenter(source.points, source.size, source.rng)
-    return Choice(nearest_images(source.points, barycenter.points), barycenter.weights)
+    barycenter = free_barycenter(pool.points, pool.size, pool.rng)
+    return Choice(nearest_images(pool.points, barycenter.points), barycenter.weights)
 
 
 def _equal(mixing: Mixing) -> Choice:
@@ -68,23 +68,23 @@ def _equal(mixing: Mixing) -> Choice:
 
 SELECTIONS: dict[str, Selection] = {
     "random": Selection(
-        lambda source: _equal(uniform(np.zeros(len(source.points), int), source.size, source.rng)),
+        lambda pool: _equal(uniform(np.zeros(len(pool.points), int), pool.size, pool.rng)),
         "images drawn uniformly",
     ),
     "herding": Selection(
-        lambda source: _equal(herding(source.kernel, source.size)),
+        lambda pool: _equal(herding(pool.kernel, pool.size)),
         "images whose average follows the class mean in feature space",
     ),
     "k-center": Selection(
-        lambda source: _equal(farthest_point(source.kernel, source.size)),
+        lambda pool: _equal(farthest_point(pool.kernel, pool.size)),
         "images that leave none far away in feature space",
     ),
     "k-means medoids": Selection(
-        medoids,
+        barycenter_images,
         "the images nearest to the class's barycenter points",
     ),
     "pivoted Cholesky": Selection(
-        lambda source: _equal(pivoted_cholesky(source.kernel, source.size, source.rng)),
+        lambda pool: _equal(pivoted_cholesky(pool.kernel, pool.size, pool.rng)),
         "images drawn by what earlier ones leave unexplained of the gradient kernel",
         uses_gradients=True,
     ),

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from dntk_core.base.errors import DNTKError
-from dntk_core.base.spec import DISTILLATIONS
-from dntk_core.dataset.selection import SELECTIONS, choose
+from dntk_core.base.spec import DATASET_METHODS
+from dntk_core.dataset.selections import SELECTIONS, choose
 
 POINTS = np.random.default_rng(0).standard_normal((40, 5)) + 3 * np.repeat(np.eye(5)[:4], 10, axis=0)
 
@@ -21,7 +21,7 @@ def test_images_are_distinct_weights_sum_to_one_and_the_seed_decides(name, size)
 
 
 def test_every_distillation_but_wmdd_is_a_selection():
-    assert set(SELECTIONS) == set(DISTILLATIONS) - {"none", "wmdd"}
+    assert set(SELECTIONS) == set(DATASET_METHODS) - {"none", "wmdd"}
 
 
 @pytest.mark.parametrize("name", SELECTIONS)

@@ -1,0 +1,123 @@
+"""The table of stages: keys that stay as they are, and hold what a stage depends on."""
+
+from dataclasses import replace
+
+import pytest
+
+from dntk_core.base import stages
+from dntk_core.base.parts import SELECTION_NAMES
+from dntk_core.base.spec import DatasetSpec, DataSpec, InputSpec, ModelSpec, ProjectionSpec, RunSpec
+from dntk_core.base.stages import STAGES, all_needs
+
+DEFAULT = RunSpec.default()
+WMDD = replace(DEFAULT, dataset=DatasetSpec("wmdd"))
+STUDENT = replace(DEFAULT, dataset=DatasetSpec("wmdd", base="distilled"))
+FILES = RunSpec(
+    DataSpec("npz", "/a.npz", fingerprint="f" * 64),
+    ModelSpec("resnet18", "w.pth", fingerprint="0" * 64),
+    outputs="log_softmax",
+    precision="bfloat16",
+)
+
+
+@pytest.mark.parametrize(
+    "spec, keys",
+    [
+        (
+            DEFAULT,
+            {
+                "model": "60d19a5d4379f2443fc9",
+                "inputs": "b22ca103581ae32a3cc8",
+                "features": "9ccc1d629fee9db21440",
+                "kernels": "14ff9ea544bdb989921c",
+            },
+        ),
+        (
+            FILES,
+            {
+                "model": "8c2b20c7a79a1cd9c323",
+                "inputs": "30154204df70f98ba91e",
+                "features": "54984468fd650d376e07",
+                "kernels": "68ddfec2d4c12d625e51",
+            },
+        ),
+        (
+            WMDD,
+            {
+                "model": "60d19a5d4379f2443fc9",
+                "selected": "0de06fdfd9c1a055deb6",
+                "distilled": "e7273ef1046afc65da3a",
+                "inputs": "d3e7773f87369b7a486d",
+                "features": "0ffcf85c5dee68bd58bd",
+                "judged": "73ed746a9a7bb6ff8499",
+                "kernels": "9476a85ff178e0adb7e5",
+            },
+        ),
+        (
+            STUDENT,
+            {
+                "model": "60d19a5d4379f2443fc9",
+                "selected": "0de06fdfd9c1a055deb6",
+                "distilled": "e7273ef1046afc65da3a",
+                "student": "9a270af48d6919888711",
+                "inputs": "d3e7773f87369b7a486d",
+                "features": "e697d5b6ae603c2517ef",
+                "judged": "4bf6ffbf53285129b232",
+                "kernels": "5a1f64b0540b4269ea6e",
+            },
+        ),
+    ],
+)
+def test_keys_stay_as_they_are_so_that_caches_and_links_stay_good(spec, keys):
+    assert {stage: spec.stage_key(stage) for stage in spec.stages} == keys
+    assert spec.key == keys["kernels"]
+
+
+def changed(spec=DEFAULT, **parts) -> set[str]:
+    """Stages whose key changes with these parts."""
+    other = replace(spec, **parts)
+    return {stage for stage in spec.stages if other.stage_key(stage) != spec.stage_key(stage)}
+
+
+def test_each_stage_hashes_only_what_it_depends_on():
+    assert changed(projection=ProjectionSpec(k=512)) == {"features", "kernels"}
+    assert changed(outputs="log_softmax") == {"features", "kernels"}
+    assert changed(inputs=InputSpec(kernel=100)) == {"inputs", "features", "kernels"}
+    assert changed(model=ModelSpec(seed=1)) == {"model", "features", "kernels"}
+    assert changed(data=DataSpec("other")) == set(DEFAULT.stages)
+
+
+def test_a_run_without_distillation_knows_nothing_of_it():
+    assert DEFAULT.stages == ("model", "inputs", "features", "kernels")
+    assert replace(DEFAULT, dataset=DatasetSpec(per_class=3, base="distilled")).key == DEFAULT.key
+
+
+def test_the_stages_of_a_distilled_run_hash_what_they_depend_on():
+    assert WMDD.stages == ("model", "selected", "distilled", "inputs", "features", "judged", "kernels")
+    after = {"distilled", "inputs", "features", "judged", "kernels"}
+    assert changed(WMDD, dataset=DatasetSpec("wmdd", iterations=5)) == after
+    assert changed(WMDD, dataset=DatasetSpec("wmdd", base="distilled")) == {"features", "judged", "kernels"}
+    assert changed(WMDD, inputs=InputSpec(kernel=100)) == {"judged"}
+    assert changed(WMDD, projection=ProjectionSpec(k=512)) == {"selected", "features", "judged", "kernels"}
+    assert STUDENT.stages[3] == "student" and STUDENT.stage_key("distilled") == WMDD.stage_key("distilled")
+
+
+def test_the_settings_of_synthesis_do_not_touch_a_selection():
+    random = replace(DEFAULT, dataset=DatasetSpec("random"))
+    assert changed(random, dataset=DatasetSpec("random", iterations=5, rate=3.0, start="noise")) == set()
+    assert random.stage_key("selected") == WMDD.stage_key("selected")
+
+
+def test_a_new_selection_is_another_choice_and_another_judgement(monkeypatch):
+    before = {spec: {stage: spec.stage_key(stage) for stage in spec.stages} for spec in (DEFAULT, WMDD)}
+    monkeypatch.setattr(stages, "SELECTION_NAMES", (*SELECTION_NAMES, "a new one"))
+    after = {spec: {stage for stage in spec.stages if spec.stage_key(stage) != before[spec][stage]} for spec in before}
+    assert after == {DEFAULT: set(), WMDD: {"selected", "judged"}}
+
+
+@pytest.mark.parametrize("spec", [DEFAULT, WMDD, STUDENT, replace(DEFAULT, dataset=DatasetSpec("random"))])
+def test_a_stage_needs_only_stages_of_its_run_that_come_before_it(spec):
+    order = list(STAGES)
+    for stage in spec.stages:
+        needs = all_needs(spec, stage)
+        assert needs <= set(spec.stages) and all(order.index(need) < order.index(stage) for need in needs)
