@@ -33,7 +33,10 @@ def test_the_lock_holds_every_requirement_at_its_version():
 
 def test_every_requirement_lies_in_the_range_that_the_package_declares():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    ranges = [*project["dependencies"], *(line for extra in project["optional-dependencies"].values() for line in extra)]
+    ranges = [
+        *project["dependencies"],
+        *(line for extra in project["optional-dependencies"].values() for line in extra),
+    ]
     declared = {normal(range.name): range.specifier for range in map(Requirement, ranges) if range.name != "dntk"}
     assert set(declared) == set(pinned())
     assert all(declared[name].contains(version) for name, version in pinned().items())

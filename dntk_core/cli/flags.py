@@ -125,4 +125,5 @@ def dashboard_needed() -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        raise DNTKError(f'{error.name} is not installed; `pip install "dntk[dashboard]"` brings it') from None
+        package = (error.name or "").partition(".")[0]
+        raise DNTKError(f'{package} is not installed; `pip install "dntk[dashboard]"` brings it') from None

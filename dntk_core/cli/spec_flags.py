@@ -3,6 +3,7 @@
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +25,7 @@ class Flag:
     @property
     def default(self) -> Any:
         """What the spec says without this flag."""
-        value: Any = RunSpec.default()
-        for name in self.field.split("."):
-            value = getattr(value, name)
-        return value
+        return attrgetter(self.field)(RunSpec.default())
 
     @property
     def text(self) -> str:
