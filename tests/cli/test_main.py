@@ -79,7 +79,7 @@ def test_help_and_import_are_quick_enough_to_need_no_torch():
     assert all(f"\n    {command}" in help_text for command in COMMANDS)
 
 
-@pytest.mark.parametrize("words", ["runs", "completion bash", "--help"])
+@pytest.mark.parametrize("words", ["runs", "completion bash"])
 def test_a_reader_that_has_enough_is_no_error(tmp_path, words):
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     environment = os.environ | {"DNTK_CACHE_DIR": str(tmp_path)}
