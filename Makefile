@@ -1,10 +1,10 @@
-# make app: install, compute the default run, serve the dashboard.   make test: install, run every test.
+# make app: install, compute the default run, serve the dashboard.   make test: every test.   make lint: ruff, pyright.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PORT ?= 8501
 
-.PHONY: app build test browser clean
+.PHONY: app build test lint browser clean
 
 app: build
 	$(BIN)/streamlit run app.py --server.port $(PORT)
@@ -15,6 +15,11 @@ build: $(VENV)/installed
 # Two workers with one thread each: tests start processes of their own, and a small machine has two cores.
 test: $(VENV)/installed browser
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --no-loadscope-reorder
+
+lint: $(VENV)/installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright
 
 $(VENV)/installed: requirements.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "DNTK needs Python 3.11 or newer; set PYTHON=…"; exit 1; }

@@ -7,6 +7,7 @@ import streamlit as st
 from dntk_core.base.terminal import size
 from dntk_core.dashboard.exporting import as_parquet, offer, tables, write_distilled, write_report
 from dntk_core.dashboard.page import page
+from dntk_core.run.export import EXPORTS
 
 with page("Export", uses=("method", "H", "tau_v", "tau_g", "rule", "ridge")) as here:
     left, right = st.columns(2, gap="large")
@@ -14,7 +15,7 @@ with page("Export", uses=("method", "H", "tau_v", "tau_g", "rule", "ridge")) as 
     with left:
         st.markdown("#### Distilled gradient set")
         st.caption("Features AΦ, targets AY, the mixing A, and inside them a manifest with all that made them.")
-        suffix = st.segmented_control("Format", [".safetensors", ".npz"], default=".safetensors", required=True)
+        suffix = st.segmented_control("Format", list(EXPORTS), default=next(iter(EXPORTS)), required=True)
         wanted = (here.run.key, here.view, suffix)
         if st.button("Make the file", type="primary"):
             with st.spinner("Writing the file and reading it back"):

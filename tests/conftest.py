@@ -12,6 +12,7 @@ LONGEST = (
     "tests/browser/",
     "tests/dataset/",
     "tests/cli/test_paper.py",
+    "tests/test_wheel.py",
     "tests/run/test_kills.py",
     "tests/run/test_ranks.py",
 )

@@ -1,7 +1,10 @@
 """What a release installs: every package pinned, with hashes, from nowhere in particular, its licence listed."""
 
 import re
+import tomllib
 from pathlib import Path
+
+from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parents[1]
 LOCK = (ROOT / "requirements.lock").read_text()
@@ -11,6 +14,12 @@ def normal(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
+def pinned() -> dict[str, str]:
+    """The version of each package in requirements.txt."""
+    lines = [line.partition("==") for line in (ROOT / "requirements.txt").read_text().splitlines() if "==" in line]
+    return {normal(name.partition("[")[0]): version for name, _, version in lines}
+
+
 def locked() -> dict[str, str]:
     """What follows each name and version, by name==version."""
     parts = re.split(r"^(?=[A-Za-z])", LOCK, flags=re.MULTILINE)[1:]
@@ -18,9 +27,19 @@ def locked() -> dict[str, str]:
 
 
 def test_the_lock_holds_every_requirement_at_its_version():
-    lines = (ROOT / "requirements.txt").read_text().splitlines()
-    wanted = {normal(line.partition("==")[0]) + line[line.index("==") :] for line in lines if "==" in line}
+    wanted = {f"{name}=={version}" for name, version in pinned().items()}
     assert len(wanted) > 10 and wanted <= set(locked())
+
+
+def test_every_requirement_lies_in_the_range_that_the_package_declares():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    ranges = [
+        *project["dependencies"],
+        *(line for extra in project["optional-dependencies"].values() for line in extra),
+    ]
+    declared = {normal(range.name): range.specifier for range in map(Requirement, ranges) if range.name != "dntk"}
+    assert set(declared) == set(pinned())
+    assert all(declared[name].contains(version) for name, version in pinned().items())
 
 
 def test_every_package_has_hashes_and_no_address():

@@ -6,6 +6,7 @@ import time
 from dntk_core.base.progress import Progress
 
 WIDTH = 28
+UNITS = ("B", "KiB", "MiB", "GiB")
 
 
 class Bar:
@@ -57,7 +58,5 @@ def size(count: int) -> str:
     >>> size(122812050)
     '117.1 MiB'
     """
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if count < 1024 or unit == "GiB":
-            return f"{count:.1f} {unit}" if unit != "B" else f"{count} B"
-        count /= 1024
+    power = min((count.bit_length() - 1) // 10, 3) if count else 0
+    return f"{count / 1024**power:.1f} {UNITS[power]}" if power else f"{count} B"

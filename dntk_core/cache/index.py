@@ -74,7 +74,7 @@ class Index:
             return []
         try:
             with self._open() as cache:
-                entries = {key: _readable(cache, key) for key in list(cache)}
+                entries = {str(key): _readable(cache, str(key)) for key in list(cache)}
         except DNTKError:
             # A cache that cannot be written still shows what is finished.
             entries = self._finished()
@@ -130,7 +130,7 @@ class Index:
 def _readable(cache: diskcache.Cache, key: str) -> str:
     """An entry's text, empty if it is anything else."""
     try:
-        return cache.get(key)
+        return str(cache.get(key))
     except DNTKError:
         return ""
 

@@ -19,7 +19,8 @@ from pathlib import Path
 
 import numpy as np
 
-from dntk_core.base.errors import DNTKError
+from dntk_core.base.errors import DNTKError, Vanished
+from dntk_core.base.places import cache_folder
 from dntk_core.cache.files import described, in_use, locked, read_array, read_json, sha256, sync, write, writing
 from dntk_core.cache.workbench import Workbench
 
@@ -69,7 +70,7 @@ class Store:
     """Artifacts under one folder, by (stage, key)."""
 
     def __init__(self, root: Path | str | None = None):
-        self.root = Path(root or os.environ.get("DNTK_CACHE_DIR") or Path(__file__).resolve().parents[2] / "cache")
+        self.root = Path(root) if root else cache_folder()
         self._verified: dict[tuple, bool] = {}
 
     def get(self, stage: str, key: str, holds: Sequence[str] = ()) -> Artifact | None:
@@ -122,11 +123,13 @@ class Store:
                 contents, note = build(bench)
                 self._publish(stage, key, spec, contents, note)
                 bench.clear()
-            if mine:
-                return self.get(stage, key, holds)
+            if mine and (artifact := self.get(stage, key, holds)) is None:
+                raise Vanished(f"{stage} was changed or deleted as soon as it was written; start the command again")
+            if artifact is not None:
+                return artifact
         bench.open()
         # Published before its workbench is cleared: if it is not there yet, the workbench just opened is in use.
-        if self.get(stage, key, holds) is None:
+        if help is not None and self.get(stage, key, holds) is None:
             help(bench)
         return self.load_or_build(stage, key, spec, build, holds=holds)
 

@@ -29,7 +29,9 @@ class Workbench:
         files = dict(write(self.folder, f"{name}.{part}", array) for part, array in build().items())
         # The description goes last: a shard without it does not exist.
         write(self.folder, f"{name}.json", json.dumps(files).encode())
-        return self.find(name)
+        if (arrays := self.find(name)) is None:
+            raise Vanished(f"shard {name} was changed or deleted as soon as it was written; start the command again")
+        return arrays
 
     def drop(self, name: str) -> None:
         """Remove one shard, if it is there; its description first, so that what is left is no shard."""

@@ -2,48 +2,35 @@
 
 import io
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
+from typing import BinaryIO
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dntk_core.base.errors import DNTKError
-from dntk_core.cache.store import Store
+from dntk_core.base.places import cache_folder
 from dntk_core.dashboard.mixing import current_mixing
 from dntk_core.dashboard.page import Page
 from dntk_core.dashboard.report import report
 from dntk_core.dashboard.sections import SECTIONS
-from dntk_core.dashboard.snippets import as_command
-from dntk_core.readout.ridge import predict
-from dntk_core.run.export import Distilled, export_distilled, load_distilled
+from dntk_core.dashboard.snippets import as_command, distillation
+from dntk_core.run.export import Distilled, export_distilled
 from dntk_core.run.tables import gradients_table, predictions_table, spectra_table, weights_table
 
 
-def offer(label: str, make: Callable[[], object], name: str) -> None:
+def offer(label: str, make: Callable[[], str | bytes | BinaryIO], name: str) -> None:
     """A button that makes a file when clicked; the page does not run again, which would void the other buttons."""
     st.download_button(label, data=make, file_name=name, on_click="ignore")
 
 
-def command(here: Page) -> str:
-    """The command that gives the scores of the distilled set on screen."""
-    return as_command(here.run.key, here.view, current_mixing(here.live, here.view).size)
-
-
 def write_distilled(here: Page, suffix: str) -> tuple[Path, Distilled]:
-    """Write the distilled set on screen, read it back, and make sure that it predicts what the page shows."""
-    run, view = here.run, here.view
-    mixing = current_mixing(here.live, view)
-    folder = Store().root / "exports"
+    """Write the distilled set on screen into the cache."""
+    mixing = current_mixing(here.live, here.view)
+    folder = cache_folder() / "exports"
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    path = folder / f"distilled-{run.key}-{mixing.size}{suffix}"
-    settings = {name: value for name, value in asdict(view).items() if name not in ("kernel", "epsilon", "rank")}
-    export_distilled(run, mixing, path, view.ridge, settings, command(here))
-    distilled = load_distilled(path)
-    if not np.array_equal(distilled.predict(run.kernels.cross), predict(run.kernels, run.targets, mixing, view.ridge)):
-        raise DNTKError(f"{path.name} does not give back the page's predictions; do not use it, and report this")
-    return path, distilled
+    path = folder / f"distilled-{here.run.key}-{mixing.size}{suffix}"
+    chosen = distillation(here.view, mixing.size)
+    return path, export_distilled(here.run, mixing, path, chosen.ridge, chosen.settings, chosen.command(here.run.key))
 
 
 def tables(here: Page) -> dict[str, pd.DataFrame]:
@@ -68,4 +55,5 @@ def as_parquet(table: pd.DataFrame) -> bytes:
 def write_report(here: Page) -> str:
     """All figures of all pages for the current view, as one HTML file."""
     sections = [(name, panels(here)) for name, panels in SECTIONS.items()]
-    return report(f"DNTK: {here.run.spec.summary}", command(here), sections)
+    command = as_command(here.run.key, here.view, current_mixing(here.live, here.view).size)
+    return report(f"DNTK: {here.run.spec.summary}", command, sections)

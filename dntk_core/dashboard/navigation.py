@@ -4,12 +4,17 @@ from pathlib import Path
 
 from streamlit.delta_generator import DeltaGenerator
 
-ROOT = Path(__file__).parents[2]
+from dntk_core.base.places import checkout
+
+
+def site() -> Path:
+    """The folder of app.py and pages/: the checkout's, or the copy that travels in the installed package."""
+    return checkout() or Path(__file__).with_name("site")
 
 
 def pages() -> list[tuple[str, str]]:
     """(file, label) of every page in order of its number: pages/3_Gap_coverage.py is "Gap coverage"."""
-    numbered = sorted((int(path.stem.split("_")[0]), path) for path in (ROOT / "pages").glob("[0-9]*_*.py"))
+    numbered = sorted((int(path.stem.split("_")[0]), path) for path in (site() / "pages").glob("[0-9]*_*.py"))
     others = [(f"pages/{path.name}", path.stem.split("_", 1)[1].replace("_", " ")) for _, path in numbered]
     return [("app.py", "Home"), *others]
 

@@ -1,17 +1,17 @@
 """The paper's experiments on real networks, as one Markdown page: pictures, numbers, the paper's words beside them."""
 
-import logging
 from pathlib import Path
 
 from dntk_core.base.terminal import duration, size
-from dntk_core.cli.arguments import DISTILLED, REAL
-from dntk_core.dashboard import cached
 from dntk_core.dashboard.experiments import CLUSTERS, EPSILON, EXPERIMENTS, table
+from dntk_core.dashboard.offline import page_of
 from dntk_core.dashboard.page import Page
 from dntk_core.dashboard.pictures import save_pictures
 from dntk_core.dashboard.view import View
 from dntk_core.run.pipeline import Run
 
+# The paper's two base models, on the same distilled images.
+REAL, DISTILLED = "distilled images, network of real ones", "distilled images, network of distilled ones"
 LEGEND = (
     "Each sentence begins with *Same* or *Different*: whether the paper's holds here, by the rules in "
     "`dntk_core/dashboard/experiments.py`. The paper's inputs are 500 distilled images of 50 per class."
@@ -20,8 +20,6 @@ LEGEND = (
 
 def write_results(runs: dict[str, Run], command: str, folder: Path) -> Path:
     """Write folder/results.md and its pictures."""
-    # Outside a server Streamlit's caches work, and warn at every call.
-    logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").setLevel(logging.ERROR)
     pictures = folder / "pictures" / "results"
     pictures.mkdir(parents=True, exist_ok=True)
     lines = ["# The paper's experiments, rebuilt", "", f"    {command}", "", LEGEND, "", *_runs(runs)]
@@ -47,7 +45,7 @@ def write_results(runs: dict[str, Run], command: str, folder: Path) -> Path:
 def _page(run: Run) -> Page:
     m = len(run.targets)
     view = View(H=min(CLUSTERS, m // 2), epsilon=EPSILON, rank=min(View().rank, m))
-    return Page(run, cached.live(run.key), view, {"run": run.key})
+    return page_of(run, view)
 
 
 def _runs(runs: dict[str, Run]) -> list[str]:

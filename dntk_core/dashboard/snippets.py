@@ -1,10 +1,9 @@
 """Code that gives the numbers on screen: as Python, as a command."""
 
-import shlex
-
 import streamlit as st
 
 from dntk_core.dashboard.view import View
+from dntk_core.run.distillation import Distillation
 
 
 def copy_blocks(key: str, view: View, size: int) -> None:
@@ -25,12 +24,14 @@ def copy_expander(about: str, python: str, command: str) -> None:
 
 def as_command(key: str, view: View, size: int) -> str:
     """The command line that prints the scores."""
+    return f"{distillation(view, size).command(key)} --json"
+
+
+def distillation(view: View, size: int) -> Distillation:
+    """The distilled set on screen, which has `size` gradients."""
     if view.method == "local-global":
-        how = f"--H {view.H} --tau-v {view.tau_v} --tau-g {view.tau_g} --rule {view.rule}"
-    else:
-        how = f"--size {size}"
-    method = shlex.quote(view.method)
-    return f"python -m dntk_core evaluate --run {key} --method {method} {how} --ridge {view.ridge} --json"
+        return Distillation(view.method, view.H, view.tau_v, view.tau_g, view.rule, view.ridge)
+    return Distillation(view.method, ridge=view.ridge, size=size)
 
 
 def as_python(key: str, view: View, size: int) -> str:

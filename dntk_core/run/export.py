@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
@@ -19,7 +20,14 @@ from dntk_core.base.spec import RunSpec
 from dntk_core.data.archives import read_npz
 from dntk_core.distill.mixing import Mixing
 from dntk_core.kernels.ridge import absolute_ridge
-from dntk_core.readout.ridge import Compressed, coefficients, compress, evaluate, prefix_coefficients, ridge_factor
+from dntk_core.readout.ridge import (
+    Compressed,
+    coefficients,
+    compress,
+    evaluate_compressed,
+    prefix_coefficients,
+    ridge_factor,
+)
 from dntk_core.run.pipeline import Run
 
 FORMAT, VERSION = "dntk-distilled", 1
@@ -60,11 +68,12 @@ def export_distilled(
 ) -> Distilled:
     """Write a distilled set as .safetensors or .npz, whole or not at all; the manifest goes inside.
 
+    The file is read back before it takes its name: it must predict what the run does, bit for bit.
     settings: what made the mixing (method, H, …), kept for people
     command:  a shell command that gives the same scores
     """
     path = Path(path)
-    write = _writer(path)
+    write = _format(path).write
     compressed = compress(run.kernels, run.targets, mixing)
     A = compressed.matrix
     arrays = {
@@ -73,7 +82,7 @@ def export_distilled(
         "mixing": np.ascontiguousarray(A),
         "gram": np.ascontiguousarray(compressed.gram),
     }
-    scores = evaluate(run.problem, mixing, ridge)
+    scores = evaluate_compressed(run.problem, compressed, ridge)
     manifest = {
         "format": FORMAT,
         "version": VERSION,
@@ -91,21 +100,28 @@ def export_distilled(
     temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}{path.suffix}")
     try:
         write(temporary, arrays, json.dumps(manifest, sort_keys=True))
+        _compare(Distilled(**arrays, manifest=manifest), distilled := load_distilled(temporary), run.kernels.cross)
         os.replace(temporary, path)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
         raise DNTKError(f"{path} cannot be written ({error.strerror}); choose another folder") from None
-    return Distilled(**arrays, manifest=manifest)
+    finally:
+        temporary.unlink(missing_ok=True)
+    return distilled
+
+
+def _compare(written: Distilled, read: Distilled, cross: np.ndarray) -> None:
+    if not np.array_equal(written.predict(cross), read.predict(cross)):
+        raise DNTKError("what was written does not give back the run's predictions; nothing is kept, report this")
 
 
 def load_distilled(path: Path | str) -> Distilled:
     """Read a distilled set; everything is checked against its manifest, and nothing in it is executed."""
     path = Path(path)
-    _writer(path)
+    read = _format(path).read
     if not path.is_file():
         raise DNTKError(f"there is no file {path}")
     try:
-        text, arrays = _read_safetensors(path) if path.suffix == ".safetensors" else _read_npz(path)
+        text, arrays = read(path)
         manifest = json.loads(text)
     except (SafetensorError, OSError, ValueError, KeyError, RecursionError) as error:
         raise DNTKError(f"{path.name} is no distilled set: {error}") from None
@@ -133,7 +149,7 @@ def _check(name: str, manifest, arrays: dict[str, np.ndarray]) -> None:
     fit = shapes[0] == (C, s, s) and shapes[1] == (s, C) and shapes[2][:2] == (C, s) and shapes[3][:1] == (s,)
     require(fit and len(shapes[2]) == 3 and len(shapes[3]) == 2 and s >= 1, f"shapes {shapes} do not fit together")
     lam = manifest.get("lambda")
-    require(type(lam) in (int, float) and 0 <= lam < np.inf, f"lambda is {lam!r}"[:80])
+    require(type(lam) in (int, float) and 0.0 <= float(lam or 0) < np.inf, f"lambda is {lam!r}"[:80])
     require(RunSpec.from_json(json.dumps(manifest.get("spec"))).key == manifest.get("run"), "its spec has another key")
 
 
@@ -142,22 +158,15 @@ def _describe(array: np.ndarray) -> dict:
     return {"shape": list(array.shape), "dtype": str(array.dtype), "sha256": digest}
 
 
-def _writer(path: Path) -> Callable[[Path, dict, str], None]:
-    """How to write a file of this name."""
-    if path.suffix not in _WRITERS:
-        raise DNTKError(f"a distilled set is a file named *{' or *'.join(_WRITERS)}, got {path.name!r}")
-    return _WRITERS[path.suffix]
+def _format(path: Path) -> "Format":
+    """How to write and read a file of this name."""
+    if path.suffix not in EXPORTS:
+        raise DNTKError(f"a distilled set is a file named *{' or *'.join(EXPORTS)}, got {path.name!r}")
+    return EXPORTS[path.suffix]
 
 
-def _write_safetensors(path: Path, arrays: dict, manifest: str) -> None:
+def _write_safetensors(path: Path, arrays: dict[str, np.ndarray], manifest: str) -> None:
     save_file(arrays, path, metadata={"manifest": manifest})
-
-
-def _write_npz(path: Path, arrays: dict, manifest: str) -> None:
-    np.savez(path, allow_pickle=False, manifest=np.array(manifest), **arrays)
-
-
-_WRITERS = {".safetensors": _write_safetensors, ".npz": _write_npz}
 
 
 def _read_safetensors(path: Path) -> tuple[str, dict[str, np.ndarray]]:
@@ -165,6 +174,23 @@ def _read_safetensors(path: Path) -> tuple[str, dict[str, np.ndarray]]:
         return (file.metadata() or {})["manifest"], {name: file.get_tensor(name) for name in file.keys()}
 
 
+def _write_npz(path: Path, arrays: dict[str, np.ndarray], manifest: str) -> None:
+    np.savez(path, allow_pickle=False, manifest=np.array(manifest), **arrays)
+
+
 def _read_npz(path: Path) -> tuple[str, dict[str, np.ndarray]]:
     arrays = read_npz(path)
     return str(arrays.pop("manifest")), arrays
+
+
+class Format(NamedTuple):
+    """How arrays and a manifest go into a file and come back."""
+
+    write: Callable[[Path, dict[str, np.ndarray], str], None]
+    read: Callable[[Path], tuple[str, dict[str, np.ndarray]]]
+
+
+EXPORTS: dict[str, Format] = {
+    ".safetensors": Format(_write_safetensors, _read_safetensors),
+    ".npz": Format(_write_npz, _read_npz),
+}

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from dntk_core.dashboard.pictures import chromium
 
-__all__ = ["chromium", "own_tracebacks", "serve"]
+__all__ = ["chromium", "free_port", "own_tracebacks", "running", "serve"]
 
 ROOT = Path(__file__).parents[2]
 OURS = re.compile(rf"{re.escape(str(ROOT))}/(app\.py|pages/|dntk_core/)")
@@ -23,12 +23,24 @@ OURS = re.compile(rf"{re.escape(str(ROOT))}/(app\.py|pages/|dntk_core/)")
 @contextmanager
 def serve(script: str, log: Path, *arguments: str, **environment: str) -> Iterator[str]:
     """Serve a script of the repository on a free port, with Streamlit's and its own arguments; yields its address."""
+    port = free_port()
+    command = [sys.executable, "-m", "streamlit", "run", script, "--server.port", str(port), *arguments]
+    with running(command, port, log, ROOT, os.environ | environment) as address:
+        yield address
+
+
+def free_port() -> int:
+    """A port that nobody listens on."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", script, "--server.port", str(port), *arguments]
+        return probe.getsockname()[1]
+
+
+@contextmanager
+def running(command: list[str], port: int, log: Path, folder: Path, environment: dict[str, str]) -> Iterator[str]:
+    """Start a server and end it; yields its address once it answers."""
     with open(log, "w") as output:
-        process = subprocess.Popen(command, cwd=ROOT, env=os.environ | environment, stdout=output, stderr=output)
+        process = subprocess.Popen(command, cwd=folder, env=environment, stdout=output, stderr=output)
     try:
         address = f"http://127.0.0.1:{port}"
         _wait_until_healthy(address, process)

@@ -5,7 +5,7 @@ import shlex
 
 import pytest
 
-from dntk_core.__main__ import main
+from dntk_core.cli.main import main
 from dntk_core.dashboard.mixing import current_mixing
 from dntk_core.dashboard.snippets import as_command, as_python
 from dntk_core.dashboard.view import View

@@ -11,12 +11,12 @@ import pytest
 import torch
 
 from dntk_core import RunSpec, load_or_build
-from dntk_core.__main__ import main
 from dntk_core.base.compute import Compute
 from dntk_core.base.errors import DNTKError
 from dntk_core.base.spec import InputSpec, ModelSpec, ProjectionSpec
 from dntk_core.cache.index import Index
 from dntk_core.cache.store import Store
+from dntk_core.cli.main import main
 from dntk_core.run.estimate import estimate
 from dntk_core.run.pipeline import open_run, runs
 

@@ -1,0 +1,41 @@
+"""Score every method at every size."""
+
+from argparse import ArgumentParser, Namespace
+
+from dntk_core.base.terminal import Bar
+from dntk_core.cli.flags import add_json, add_ridge, add_run, run_of
+from dntk_core.readout.comparison import compare, comparison_table
+
+HELP = "scores of every method over sizes"
+METRICS = ("rows", "accuracy", "fidelity", "mse", "coverage", "reconstruction")
+
+
+def add(parser: ArgumentParser) -> None:
+    """Describe the flags."""
+    add_run(parser)
+    add_ridge(parser)
+    parser.add_argument(
+        "--sizes",
+        type=int,
+        nargs="+",
+        default=[5, 10, 20, 50],
+        metavar="S",
+        help="numbers of distilled gradients to compare at (5 10 20 50)",
+    )
+    parser.add_argument(
+        "--seeds", type=int, default=5, metavar="N", help="number of seeds that random methods are averaged over (5)"
+    )
+    add_json(parser)
+
+
+def run(arguments: Namespace) -> tuple[list[dict], str]:
+    """Compare the methods."""
+    problem = run_of(arguments).problem
+    curves = compare(problem, arguments.sizes, arguments.ridge, range(arguments.seeds), report=Bar())
+    result = [
+        {"method": curve.method, "sizes": curve.sizes.tolist()}
+        | {metric: curve.mean(metric).tolist() for metric in METRICS}
+        | {f"{metric}_std": curve.std(metric).tolist() for metric in METRICS}
+        for curve in curves
+    ]
+    return result, comparison_table(curves)

@@ -1,0 +1,45 @@
+"""Which distilled set of a run is meant: Algorithm 1's at H, τ_v, τ_g, or any method's at a size."""
+
+import shlex
+from dataclasses import dataclass
+
+from dntk_core.base.errors import DNTKError
+from dntk_core.distill import Mixing
+from dntk_core.run.live import Live
+from dntk_core.run.pipeline import Run
+
+
+@dataclass(frozen=True)
+class Distillation:
+    """size: the number of distilled gradients; with it, H, τ_v, τ_g and the rule do not count."""
+
+    method: str = "local-global"
+    H: int = 10
+    tau_v: float = 0.8
+    tau_g: float = 0.8
+    rule: str = "ratio"
+    ridge: float = 1e-4
+    size: int | None = None
+    seed: int = 0
+
+    def __post_init__(self):
+        if self.size is None and self.method != "local-global":
+            raise DNTKError(f"--method {self.method!r} needs --size, the number of distilled gradients")
+
+    def mixing(self, run: Run) -> Mixing:
+        """Distil a run's kernels."""
+        live = Live(run.problem, self.seed)
+        if self.size is not None:
+            return live.distil(self.method, self.size, self.ridge)
+        return live.local_global(self.H, self.tau_v, self.tau_g, self.rule)
+
+    @property
+    def settings(self) -> dict[str, str | int | float]:
+        """What counts, by name."""
+        names = ("H", "tau_v", "tau_g", "rule") if self.size is None else ("size",)
+        return {name: getattr(self, name) for name in ("method", *names, "ridge", "seed")}
+
+    def command(self, key: str) -> str:
+        """The command line that prints this set's scores on a run."""
+        flags = [f"--{name.replace('_', '-')} {shlex.quote(str(value))}" for name, value in self.settings.items()]
+        return f"python -m dntk_core evaluate --run {key} {' '.join(flags)}"

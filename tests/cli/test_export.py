@@ -1,0 +1,40 @@
+"""`export` and `report` write what the Export page does."""
+
+import re
+
+import pytest
+
+from dntk_core.dashboard.exporting import write_distilled, write_report
+from dntk_core.dashboard.offline import open_page
+from dntk_core.run.export import load_distilled
+
+VIEW = {"H": "4", "tau_v": "0.7", "tau_g": "0.9", "rule": "union", "ridge": "0.001"}
+FLAGS = [word for name, value in VIEW.items() for word in (f"--{name.replace('_', '-')}", value)]
+
+
+def test_export_writes_the_file_of_the_page(distilled_run, call, tmp_path):
+    result = call("export", "--run", distilled_run.key, *FLAGS, "--out", tmp_path / "set.safetensors")
+    page, _ = write_distilled(open_page(distilled_run, VIEW), ".safetensors")
+    assert (tmp_path / "set.safetensors").read_bytes() == page.read_bytes()
+    assert result["manifest"]["settings"]["H"] == 4 and result["bytes"] == page.stat().st_size
+
+
+def test_export_by_method_and_size(distilled_run, call, tmp_path):
+    words = ["--method", "kernel PCA", "--size", "3", "--out", tmp_path / "set.npz"]
+    manifest = call("export", "--run", distilled_run.key, *words)["manifest"]
+    assert manifest["settings"] == {"method": "kernel PCA", "size": 3, "ridge": 0.0001, "seed": 0}
+    assert load_distilled(tmp_path / "set.npz").mixing.shape == (3, len(distilled_run.targets))
+    # The manifest's command gives the manifest's scores.
+    program, *evaluate = re.findall(r"'[^']*'|\S+", manifest["command"].removeprefix("python -m "))
+    scores = call(*(word.strip("'") for word in evaluate))["scores"]
+    assert program == "dntk_core" and scores["mse"] == pytest.approx(manifest["metrics"]["mse"], rel=1e-9)
+
+
+def test_report_writes_the_report_of_the_page(distilled_run, call, tmp_path):
+    call("report", "--run", distilled_run.key, *FLAGS, "--epsilon", "0.1", "--out", tmp_path / "report.html")
+    page = write_report(open_page(distilled_run, VIEW | {"epsilon": "0.1"}))
+    # Plotly numbers its figures at random.
+    one, other = (
+        re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}", "", text) for text in ((tmp_path / "report.html").read_text(), page)
+    )
+    assert one == other and one.count("plotly-graph-div") > 10
