@@ -6,9 +6,10 @@ import streamlit as st
 
 from dntk_core.base.terminal import size
 from dntk_core.dashboard.exporting import as_parquet, offer, tables, write_distilled, write_report
+from dntk_core.dashboard.mixing import USES
 from dntk_core.dashboard.page import page
 
-with page("Export", uses=("method", "H", "tau_v", "tau_g", "rule", "ridge")) as here:
+with page("Export", uses=USES) as here:
     left, right = st.columns(2, gap="large")
 
     with left:

@@ -1,7 +1,7 @@
 """The paper's experiments on one run: pictures, numbers, and how they compare with what the paper says."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -9,7 +9,6 @@ from dntk_core.dashboard import literal
 from dntk_core.dashboard.page import Page
 from dntk_core.dashboard.panel import Panel
 from dntk_core.dashboard.sections import containment, coverage, curves, grid, ledger, spectra
-from dntk_core.dashboard.view import View
 from dntk_core.distill import METHODS
 from dntk_core.kernels.spectrum import truncation_rank
 from dntk_core.run.ledger import ledger as costs
@@ -45,9 +44,9 @@ def over_size(here: Page) -> Finding:
     same = enough <= sizes[-1] // 2
     if not same:
         sentence += "; of so few inputs each still counts"
-    panel = curves.panels(_with(here, method="random"), "size")
+    panel = curves.panel(_with(here, method="random"), "size")
     numbers = table(["inputs", "accuracy", "fidelity", "MSE", "condition", "smallest"], rows)
-    return Finding(panel, numbers, same, sentence)
+    return Finding((panel,), numbers, same, sentence)
 
 
 def class_spectra(here: Page) -> Finding:
@@ -74,7 +73,7 @@ def over_rank(here: Page) -> Finding:
     rows = [[r, *_scores(curve, i)] for i, r in enumerate(ranks)]
     sentence = f"rank {enough} of {m} reaches {accuracy:.1%}, the full rank {curve.accuracy[-1]:.1%}"
     numbers = table(["rank", "accuracy", "fidelity", "MSE"], rows)
-    return Finding(curves.panels(here, "rank"), numbers, enough <= m // 5, sentence)
+    return Finding((curves.panel(here, "rank"),), numbers, enough <= m // 5, sentence)
 
 
 def contained(here: Page) -> Finding:
@@ -127,7 +126,7 @@ def methods(here: Page) -> Finding:
         f"{here.run.test_accuracy:.1%}"
     )
     header = ["method", *(f"s = {s}: accuracy / fidelity" for s in sizes), "s = 5: covered / reconstruction error"]
-    return Finding(curves.panels(here, "methods"), table(header, rows), ahead > 0.1, sentence)
+    return Finding((curves.panel(here, "methods"),), table(header, rows), ahead > 0.1, sentence)
 
 
 def thresholds(here: Page) -> Finding:
@@ -179,7 +178,7 @@ def _classes(here: Page) -> list[str]:
 
 
 def _with(here: Page, **changes) -> Page:
-    return Page(here.run, here.live, View(**(asdict(here.view) | changes)), here.link)
+    return Page(here.run, here.live, here.view.replace(**changes), here.link)
 
 
 def _scores(curve, i: int) -> list[str]:

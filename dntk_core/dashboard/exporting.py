@@ -2,7 +2,6 @@
 
 import io
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -11,11 +10,11 @@ import streamlit as st
 
 from dntk_core.base.errors import DNTKError
 from dntk_core.cache.store import Store
-from dntk_core.dashboard.mixing import current_mixing
+from dntk_core.dashboard.mixing import USES, current_mixing
 from dntk_core.dashboard.page import Page
+from dntk_core.dashboard.recipe import scores_command
 from dntk_core.dashboard.report import report
 from dntk_core.dashboard.sections import SECTIONS
-from dntk_core.dashboard.snippets import as_command
 from dntk_core.readout.ridge import predict
 from dntk_core.run.export import Distilled, export_distilled, load_distilled
 from dntk_core.run.tables import gradients_table, predictions_table, spectra_table, weights_table
@@ -26,11 +25,6 @@ def offer(label: str, make: Callable[[], object], name: str) -> None:
     st.download_button(label, data=make, file_name=name, on_click="ignore")
 
 
-def command(here: Page) -> str:
-    """The command that gives the scores of the distilled set on screen."""
-    return as_command(here.run.key, here.view, current_mixing(here.live, here.view).size)
-
-
 def write_distilled(here: Page, suffix: str) -> tuple[Path, Distilled]:
     """Write the distilled set on screen, read it back, and make sure that it predicts what the page shows."""
     run, view = here.run, here.view
@@ -38,8 +32,8 @@ def write_distilled(here: Page, suffix: str) -> tuple[Path, Distilled]:
     folder = Store().root / "exports"
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     path = folder / f"distilled-{run.key}-{mixing.size}{suffix}"
-    settings = {name: value for name, value in asdict(view).items() if name not in ("kernel", "epsilon", "rank")}
-    export_distilled(run, mixing, path, view.ridge, settings, command(here))
+    settings = {name: view[name] for name in USES}
+    export_distilled(run, mixing, path, view.ridge, settings, scores_command(here))
     distilled = load_distilled(path)
     if not np.array_equal(distilled.predict(run.kernels.cross), predict(run.kernels, run.targets, mixing, view.ridge)):
         raise DNTKError(f"{path.name} does not give back the page's predictions; do not use it, and report this")
@@ -68,4 +62,4 @@ def as_parquet(table: pd.DataFrame) -> bytes:
 def write_report(here: Page) -> str:
     """All figures of all pages for the current view, as one HTML file."""
     sections = [(name, panels(here)) for name, panels in SECTIONS.items()]
-    return report(f"DNTK: {here.run.spec.summary}", command(here), sections)
+    return report(f"DNTK: {here.run.spec.summary}", scores_command(here), sections)

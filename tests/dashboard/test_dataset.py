@@ -9,8 +9,8 @@ import pytest
 
 from dntk_core.dashboard.figures import dataset as figures
 from dntk_core.dashboard.page import Page
+from dntk_core.dashboard.recipe import python
 from dntk_core.dashboard.sections import dataset
-from dntk_core.dashboard.sections.recipe import python
 from dntk_core.dashboard.view import View
 from dntk_core.dataset.judgement import Judgement
 from dntk_core.dataset.sizes import even_order

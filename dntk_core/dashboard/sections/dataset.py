@@ -13,6 +13,7 @@ from dntk_core.dataset.sizes import evenly_sized
 from dntk_core.dataset.soft_labels import shares
 from dntk_core.run.pipeline import Run
 
+TITLE = "Dataset distillation"
 ROWS = 10
 GALLERY = r"""
 Each image $\tilde x_{k,j}$ of class $k$ stands for a share $w_{k,j}$ of the class's real images, written below it; the

@@ -6,6 +6,7 @@ from dntk_core.dashboard.page import Page
 from dntk_core.dashboard.panel import Panel
 from dntk_core.run.ledger import IMAGENET, Description, ledger
 
+TITLE = "Cost"
 DEFINITION = r"""
 Training side only; every way needs the same test gradients.
 
