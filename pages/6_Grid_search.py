@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from dntk_core.dashboard.metrics import FIRST, METRICS
 from dntk_core.dashboard.page import page
 from dntk_core.dashboard.panel import show
 from dntk_core.dashboard.recipe import copy_recipe
@@ -29,10 +30,10 @@ with page(grid.TITLE, uses=("H", "tau_v", "tau_g", "rule", "ridge")) as here:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="large"):
         metric = st.segmented_control(
             "Score",
-            list(grid.METRICS),
-            default="fidelity",
+            list(METRICS),
+            default=FIRST,
             required=True,
-            format_func=grid.METRICS.get,
+            format_func=lambda name: METRICS[name].title,
             key="grid_metric",
         )
         best = grid.best_settings(here, metric)

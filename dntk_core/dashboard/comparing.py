@@ -3,6 +3,7 @@
 import streamlit as st
 
 from dntk_core.dashboard import cached
+from dntk_core.dashboard.metrics import METRICS, of
 from dntk_core.dashboard.mixing import current_mixing
 from dntk_core.dashboard.page import Page, limits
 from dntk_core.dashboard.view import restore
@@ -31,12 +32,9 @@ def scores(one: Page) -> None:
     """The scores of the distilled set on screen, with the full kernel's beside them."""
     mixing = current_mixing(one.live, one.view)
     distilled, full = one.live.scores(mixing, one.view.ridge), one.live.scores(None, one.view.ridge)
-    rows = (
-        ("Gradients s", f"{mixing.size}", f"{len(one.run.targets)}"),
-        ("Accuracy", f"{distilled.accuracy:.3f}", f"{full.accuracy:.3f}"),
-        ("Fidelity", f"{distilled.fidelity:.3f}", f"{full.fidelity:.3f}"),
-        ("MSE", f"{distilled.mse:.3g}", f"{full.mse:.3g}"),
-    )
+    rows = [("Gradients s", f"{mixing.size}", f"{len(one.run.targets)}")]
+    for name, metric in METRICS.items():
+        rows.append((metric.title, *(format(of(scored, name), metric.format) for scored in (distilled, full))))
     with st.container(horizontal=True, gap="medium"):
-        for label, mine, whole in rows:
-            st.metric(label, mine, f"full: {whole}", delta_color="off", delta_arrow="off", width="content")
+        for label, of_distilled, of_full in rows:
+            st.metric(label, of_distilled, f"full: {of_full}", delta_color="off", delta_arrow="off", width="content")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dntk_core.dashboard import literal
+from dntk_core.dashboard.metrics import FIRST, METRICS, of, words
 from dntk_core.dashboard.page import Page
 from dntk_core.dashboard.panel import Panel
 from dntk_core.dashboard.sections import containment, coverage, curves, grid, ledger, spectra
@@ -45,7 +46,7 @@ def over_size(here: Page) -> Finding:
     if not same:
         sentence += "; of so few inputs each still counts"
     panel = curves.panel(_with(here, method="random"), "size")
-    numbers = table(["inputs", "accuracy", "fidelity", "MSE", "condition", "smallest"], rows)
+    numbers = table(["inputs", *map(words, METRICS.values()), "condition", "smallest"], rows)
     return Finding((panel,), numbers, same, sentence)
 
 
@@ -72,7 +73,7 @@ def over_rank(here: Page) -> Finding:
     enough, accuracy = _saturated(ranks, curve.accuracy)
     rows = [[r, *_scores(curve, i)] for i, r in enumerate(ranks)]
     sentence = f"rank {enough} of {m} reaches {accuracy:.1%}, the full rank {curve.accuracy[-1]:.1%}"
-    numbers = table(["rank", "accuracy", "fidelity", "MSE"], rows)
+    numbers = table(["rank", *map(words, METRICS.values())], rows)
     return Finding((curves.panel(here, "rank"),), numbers, enough <= m // 5, sentence)
 
 
@@ -131,7 +132,7 @@ def methods(here: Page) -> Finding:
 
 def thresholds(here: Page) -> Finding:
     """The grid for H = 5, 10, 15, 20."""
-    settings = grid.best_settings(here, "fidelity")
+    settings = grid.best_settings(here, FIRST)
     used = sorted({setting["H"] for setting in settings.values()})
     sentence = f"{len(settings)} Pareto-optimal settings, with H = {', '.join(map(str, used))}"
     return Finding(grid.panels(here), "\n".join(f"- {line}" for line in settings), len(used) > 1, sentence)
@@ -182,7 +183,7 @@ def _with(here: Page, **changes) -> Page:
 
 
 def _scores(curve, i: int) -> list[str]:
-    return [f"{curve.accuracy[i]:.3f}", f"{curve.fidelity[i]:.3f}", f"{curve.mse[i]:.3g}"]
+    return [format(of(curve, name)[i], metric.format) for name, metric in METRICS.items()]
 
 
 def _range(shares: Sequence[float]) -> str:

@@ -34,7 +34,7 @@ def gallery(
         "xref": "x", "yref": "y", "x": -0.5, "y": -0.5, "sizex": tiles, "sizey": count,
         "xanchor": "left", "yanchor": "top", "sizing": "stretch", "layer": "below",
     }  # fmt: skip
-    said = {
+    written = {
         "type": "scatter",
         "name": "weight",
         "mode": "text",
@@ -68,7 +68,7 @@ def gallery(
     y = [ends | ticks, ends | {"matches": "y", "visible": False}]
     layout = panels(["Images, with their weights", "Soft labels"], 2, x, y, gap=(0.03, 0), widths=[2, 1])
     return figure(
-        [said, labelled],
+        [written, labelled],
         64 + 68 * count,
         images=[picture],
         showlegend=False,
@@ -209,15 +209,15 @@ def _missed(captures: Sequence[Capture], names: Sequence[str], panel: int) -> li
     """Tail and misalignment as shares of the energy, with how many times the tail they are."""
     tail = [each.tail / each.total for each in captures]
     beyond = [each.misalignment / each.total for each in captures]
-    said = [f"{each.relative:.2f} ×" for each in captures]
+    times = [f"{each.relative:.2f} ×" for each in captures]
     return [
         _bars("PCA tail", tail, names, panel, GREY, ["" for _ in tail]),
-        _bars("misalignment", beyond, names, panel, ORANGE, said),
+        _bars("misalignment", beyond, names, panel, ORANGE, times),
     ]
 
 
 def _bars(
-    name: str, values: Sequence[float], names: Sequence[str], panel: int, colour: str, said: Sequence[str]
+    name: str, values: Sequence[float], names: Sequence[str], panel: int, colour: str, texts: Sequence[str]
 ) -> dict:
     return {
         "type": "bar",
@@ -225,7 +225,7 @@ def _bars(
         "name": name,
         "x": list(values),
         "y": list(names),
-        "text": list(said),
+        "text": list(texts),
         "textposition": "outside",
         "textfont": {"size": 11},
         "cliponaxis": False,

@@ -4,6 +4,7 @@ import numpy as np
 
 from dntk_core.dashboard import cached
 from dntk_core.dashboard.figures import grid as figures
+from dntk_core.dashboard.metrics import FIRST, METRICS, of, words
 from dntk_core.dashboard.page import Page
 from dntk_core.dashboard.panel import Panel
 from dntk_core.readout.grid import Grid
@@ -12,7 +13,6 @@ TITLE = "Grid search"
 CLUSTERS = (5, 10, 15, 20)
 TAU_V = tuple(np.linspace(0.5, 0.95, 10).round(3).tolist())
 TAU_G = tuple(np.linspace(0.5, 1.0, 11).round(3).tolist())
-METRICS = {"fidelity": "Fidelity", "accuracy": "Accuracy", "mse": "Logit MSE"}
 HEATMAPS = r"""
 For each $H$, Algorithm 1 at every $(\tau_v,\tau_g)$, scored on the test inputs at the ridge and gap rule in the
 sidebar. A setting is **Pareto-optimal**, and boxed, if no other setting of any $H$ has at most its $s$ and at least its
@@ -27,7 +27,7 @@ Every setting of the grid by its number of gradients $s$ and its score. The line
 """
 
 
-def panels(here: Page, metric: str = "fidelity") -> tuple[Panel, Panel, Panel]:
+def panels(here: Page, metric: str = FIRST) -> tuple[Panel, Panel, Panel]:
     """Heatmaps, frontier and counts."""
     view = here.view
     grid = search(here)
@@ -37,7 +37,7 @@ def panels(here: Page, metric: str = "fidelity") -> tuple[Panel, Panel, Panel]:
         Panel(
             "grid",
             figures.heatmaps(grid, metric, stand),
-            f"{METRICS[metric]} over thresholds",
+            f"{METRICS[metric].title} over thresholds",
             f"Each cell is a setting; the {int(best.sum())} boxed ones are beaten by none of the {best.size}. "
             "Click a cell to set the sliders.",
             HEATMAPS,
@@ -75,14 +75,14 @@ def search(here: Page) -> Grid:
 def best_settings(here: Page, metric: str) -> dict[str, dict]:
     """The Pareto-optimal settings in words and as sliders' values, smallest first; of equals, one."""
     grid = search(here)
-    values, settings, seen = getattr(grid, metric), {}, set()
+    values, settings, seen = of(grid, metric), {}, set()
     for cell in sorted(map(tuple, np.argwhere(grid.pareto(metric))), key=lambda cell: grid.s[cell]):
         if (grid.s[cell], values[cell]) in seen:
             continue
         seen.add((grid.s[cell], values[cell]))
         H, tau_v, tau_g = int(grid.H[cell[0]]), float(grid.tau_v[cell[1]]), float(grid.tau_g[cell[2]])
-        score = f"{values[cell]:.3g}" if metric == "mse" else f"{values[cell]:.1%}"
-        label = f"s = {grid.s[cell]}, {METRICS[metric].lower()} {score}: H {H}, variance {tau_v:g}, gap {tau_g:g}"
+        score = f"{words(METRICS[metric])} {values[cell]:{METRICS[metric].format}}"
+        label = f"s = {grid.s[cell]}, {score}: H {H}, variance {tau_v:g}, gap {tau_g:g}"
         settings[label] = {"H": H, "tau_v": tau_v, "tau_g": tau_g}
     return settings
 
