@@ -10,7 +10,17 @@ import plotly.graph_objects as go
 import pytest
 from PIL import Image
 
-from dntk_core.dashboard.figures import budget, containment, coverage, curves, dataset, distillation, grid, spectra
+from dntk_core.dashboard.figures import (
+    budget,
+    containment,
+    coverage,
+    curves,
+    dataset,
+    distillation,
+    grid,
+    ledger,
+    spectra,
+)
 from dntk_core.dashboard.figures.canvas import POINTS, panels, thin
 from dntk_core.dashboard.metrics import METRICS, Metric
 from dntk_core.data.images import as_images
@@ -19,6 +29,8 @@ from dntk_core.kernels.spectrum import effective_dimension, parameter_redundancy
 from dntk_core.readout.bounds import error_budget
 from dntk_core.readout.comparison import compare
 from dntk_core.readout.ridge import Problem
+from dntk_core.run.ledger import IMAGENET
+from dntk_core.run.ledger import ledger as count
 from dntk_core.run.live import Live
 from tests import hostile
 from tests.synthetic import draw, with_kernel
@@ -325,6 +337,21 @@ def test_a_new_score_is_drawn_by_every_figure_that_shows_scores(ordinary, monkey
     cells = grid.heatmaps(toyed(ordinary.grid([2, 4], [0.6], [0.5, 1.0], 1e-3)), "fidelity", (4, 0.6, 1.0)).data[0]
     assert (cells.customdata[..., cells.meta["columns"].index("toy")] == 0.5).all()
     assert "toy error %{customdata[10]:.2f}" in cells.hovertemplate
+
+
+def test_the_ledger_shows_both_counts_side_by_side():
+    found = count(IMAGENET)
+    figure = ledger.ledgers({"ImageNet": found})
+    naive = [trace.x[0] for trace in figure.data if trace.name == "naive NTK"]
+    assert naive == [
+        IMAGENET.n,
+        found.paper.naive.flops,
+        found.everything.naive.flops,
+        found.paper.naive.bytes,
+        found.everything.naive.bytes,
+    ]
+    titles = [note.text for note in figure.layout.annotations]
+    assert "as the paper counts" in titles[1] and "2.0×10<sup>6</sup> × less" in titles[1] and "everything" in titles[2]
 
 
 def test_panels_do_not_overlap():
