@@ -21,7 +21,8 @@ with frame("Distilled neural tangent kernels") as navigation:
         st.markdown(f"#### {literal.markdown(spec.summary)}")
         try:
             summary(here.run)
-            show(*ledger.panels(here))
+            for panel in ledger.panels(here):
+                show(panel)
         except Vanished as error:
             st.error(str(error))
     else:

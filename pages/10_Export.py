@@ -19,16 +19,16 @@ with page("Export", uses=USES) as here:
         wanted = (here.run.key, here.view, suffix)
         if st.button("Make the file", type="primary"):
             with st.spinner("Writing the file and reading it back"):
-                st.session_state["exported"] = (wanted, *write_distilled(here, suffix))
-        made, path, distilled = st.session_state.get("exported", (None, None, None))
+                path, distilled = write_distilled(here, suffix)
+                manifest = json.dumps(distilled.manifest, indent=2, sort_keys=True)
+                st.session_state["exported"] = (wanted, path, len(distilled.targets), manifest)
+        made, path, count, manifest = st.session_state.get("exported", (None,) * 4)
         if made == wanted:
             st.success(
-                f"{len(distilled.targets)} gradients, {size(path.stat().st_size)}. "
-                "Read back: predictions identical to this page's."
+                f"{count} gradients, {size(path.stat().st_size)}. Read back: predictions identical to this page's."
             )
             with st.container(horizontal=True):
                 offer("Download the set", lambda: path.open("rb"), path.name)
-                manifest = json.dumps(distilled.manifest, indent=2, sort_keys=True)
                 offer("Download the manifest", lambda: manifest, f"{path.stem}.json")
             with st.expander("Manifest"):
                 st.code(manifest, language="json")

@@ -13,7 +13,7 @@ with page(curves.TITLE, uses=("method", "ridge", "rank", "H", "tau_v", "tau_g", 
         list(curves.VIEWS),
         default="size",
         required=True,
-        format_func=curves.VIEWS.get,
+        format_func=lambda name: curves.VIEWS[name],
         key="curves_over",
         label_visibility="collapsed",
     )

@@ -21,7 +21,7 @@ def choose_other(here: Page) -> Page | None:
         st.session_state["other"] = asked
     if st.session_state.get("other") not in names:
         st.session_state["other"] = next(iter(names))
-    key = st.selectbox("Compare with", names, format_func=names.get, key="other", persist_state="session")
+    key = st.selectbox("Compare with", names, format_func=lambda key: names[key], key="other", persist_state="session")
     here.link["other"] = key
     run = cached.run(key)
     view, _ = restore(here.link, limits(run))
@@ -34,7 +34,7 @@ def scores(one: Page) -> None:
     distilled, full = one.live.scores(mixing, one.view.ridge), one.live.scores(None, one.view.ridge)
     rows = [("Gradients s", f"{mixing.size}", f"{len(one.run.targets)}")]
     for name, metric in METRICS.items():
-        rows.append((metric.title, *(format(of(scored, name), metric.format) for scored in (distilled, full))))
+        rows.append((metric.title, f"{of(distilled, name):{metric.format}}", f"{of(full, name):{metric.format}}"))
     with st.container(horizontal=True, gap="medium"):
         for label, of_distilled, of_full in rows:
             st.metric(label, of_distilled, f"full: {of_full}", delta_color="off", delta_arrow="off", width="content")

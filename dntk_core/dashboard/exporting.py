@@ -3,6 +3,7 @@
 import io
 from collections.abc import Callable
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 import pandas as pd
@@ -20,7 +21,7 @@ from dntk_core.run.export import Distilled, export_distilled, load_distilled
 from dntk_core.run.tables import gradients_table, predictions_table, spectra_table, weights_table
 
 
-def offer(label: str, make: Callable[[], object], name: str) -> None:
+def offer(label: str, make: Callable[[], str | bytes | BinaryIO], name: str) -> None:
     """A button that makes a file when clicked; the page does not run again, which would void the other buttons."""
     st.download_button(label, data=make, file_name=name, on_click="ignore")
 

@@ -41,8 +41,9 @@ def summary(run: Run) -> None:
 
 def new_run(start: RunSpec) -> None:
     """A form that computes another run, and a place for files where the server's owner allows uploads."""
-    if settings().uploads:
-        _upload(settings().uploads)
+    uploads = settings().uploads
+    if uploads:
+        _upload(uploads)
     try:
         spec = spec_form(start, settings().roots)
     except DNTKError as error:

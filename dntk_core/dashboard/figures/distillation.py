@@ -12,6 +12,7 @@ from dntk_core.dashboard import literal
 from dntk_core.dashboard.figures.canvas import empty, figure, on, panels, tick_format
 from dntk_core.dashboard.metrics import METRICS, is_share, of
 from dntk_core.dashboard.palette import BLUE, FULL, GAP, GREEN, GREY, LOCAL, REMOVED, VERMILION
+from dntk_core.data.images import ImageArray
 from dntk_core.distill import Mixing, Origin
 from dntk_core.readout.ridge import Scores
 
@@ -78,7 +79,7 @@ def outcome(mixing: Mixing, scores: Scores, full: Scores, network: float) -> go.
 def gallery(
     mixing: Mixing,
     targets: np.ndarray,
-    images: np.ndarray,
+    images: np.ndarray | ImageArray,
     labels: np.ndarray,
     class_names: Sequence[str],
     first: int,
@@ -158,7 +159,8 @@ def _soft_labels(soft: np.ndarray, names: Sequence[str]) -> dict:
         "y": -0.42 * (soft / scale).ravel(),
         "base": rows.ravel(),
         "customdata": [
-            [names[c], float(soft[i, c]), int(i)] for i, c in zip(rows.ravel(), classes.ravel(), strict=True)
+            [names[c], float(soft[i, c]), i]
+            for i, c in zip(rows.ravel().tolist(), classes.ravel().tolist(), strict=True)
         ],
         "meta": {"x": "class number", "y": "height", "columns": ["class", "value", "row"]},
         "hovertemplate": "%{customdata[0]}: %{customdata[1]:+.3g}<extra></extra>",
@@ -183,7 +185,7 @@ def short(names: Sequence[str], limit: int = 6) -> list[str]:
     return [literal.plotly(name if len(name) <= limit else name[: limit - 1] + "…") for name in names]
 
 
-def sheet(images: np.ndarray, heavy: np.ndarray, weights: np.ndarray) -> str:
+def sheet(images: np.ndarray | ImageArray, heavy: np.ndarray, weights: np.ndarray) -> str:
     """One picture of all tiles, framed by the colour of their sign, as a data address."""
     rows, columns = heavy.shape
     height, width = images.shape[2:]

@@ -55,7 +55,7 @@ def panels(here: Page) -> tuple[Panel, Panel]:
     at = over[RIDGES.index(view.ridge)]
     terms = {"approximation": at.approx, "bias": at.bias, "variance": at.variance}
     sizes = {term: float(values.mean() if c is None else values[c]) for term, values in terms.items()}
-    largest = max(sizes, key=sizes.get)
+    largest = max(sizes, key=lambda term: sizes[term])
     values = here.live.spectrum(c).values
     redundancy = [parameter_redundancy(values, run.parameters, k, view.epsilon) for k in DIMENSIONS]
     k = run.features.shape[2]

@@ -103,7 +103,7 @@ def base_curves(here: Page, other: Run | None) -> dict:
     """Scores over size of the open run and, if there, of the one with the other network."""
     found = {}
     for run in (here.run, other):
-        if run is not None:
+        if run is not None and run.distillation is not None:
             weights = np.array(run.distillation["weights"])
             name = f"trained on {run.spec.distill.base} images"
             found[name] = evenly_sized(run.problem, run.train_labels, weights, here.view.ridge)
