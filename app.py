@@ -5,12 +5,12 @@ import streamlit as st
 from dntk_core.base.errors import Vanished
 from dntk_core.base.spec import RunSpec
 from dntk_core.dashboard import computations, literal
-from dntk_core.dashboard.controls import publish
 from dntk_core.dashboard.home import cached_runs, new_run, summary
 from dntk_core.dashboard.navigation import links
 from dntk_core.dashboard.page import enter, frame, open_key, refuse
 from dntk_core.dashboard.panel import show
 from dntk_core.dashboard.sections import ledger
+from dntk_core.dashboard.sidebar import publish
 
 with frame("Distilled neural tangent kernels") as navigation:
     link, spec = {"run": open_key()}, RunSpec.default()
@@ -21,7 +21,8 @@ with frame("Distilled neural tangent kernels") as navigation:
         st.markdown(f"#### {literal.markdown(spec.summary)}")
         try:
             summary(here.run)
-            show(*ledger.panels(here))
+            for panel in ledger.panels(here):
+                show(panel)
         except Vanished as error:
             st.error(str(error))
     else:

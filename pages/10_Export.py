@@ -6,10 +6,11 @@ import streamlit as st
 
 from dntk_core.base.terminal import size
 from dntk_core.dashboard.exporting import as_parquet, offer, tables, write_distilled, write_report
+from dntk_core.dashboard.mixing import USES
 from dntk_core.dashboard.page import page
 from dntk_core.run.export import EXPORTS
 
-with page("Export", uses=("method", "H", "tau_v", "tau_g", "rule", "ridge")) as here:
+with page("Export", uses=USES) as here:
     left, right = st.columns(2, gap="large")
 
     with left:
@@ -19,16 +20,16 @@ with page("Export", uses=("method", "H", "tau_v", "tau_g", "rule", "ridge")) as 
         wanted = (here.run.key, here.view, suffix)
         if st.button("Make the file", type="primary"):
             with st.spinner("Writing the file and reading it back"):
-                st.session_state["exported"] = (wanted, *write_distilled(here, suffix))
-        made, path, distilled = st.session_state.get("exported", (None, None, None))
+                path, distilled = write_distilled(here, suffix)
+                manifest = json.dumps(distilled.manifest, indent=2, sort_keys=True)
+                st.session_state["exported"] = (wanted, path, len(distilled.targets), manifest)
+        made, path, count, manifest = st.session_state.get("exported", (None,) * 4)
         if made == wanted:
             st.success(
-                f"{len(distilled.targets)} gradients, {size(path.stat().st_size)}. "
-                "Read back: predictions identical to this page's."
+                f"{count} gradients, {size(path.stat().st_size)}. Read back: predictions identical to this page's."
             )
             with st.container(horizontal=True):
                 offer("Download the set", lambda: path.open("rb"), path.name)
-                manifest = json.dumps(distilled.manifest, indent=2, sort_keys=True)
                 offer("Download the manifest", lambda: manifest, f"{path.stem}.json")
             with st.expander("Manifest"):
                 st.code(manifest, language="json")

@@ -4,10 +4,10 @@ import streamlit as st
 
 from dntk_core.dashboard.page import page
 from dntk_core.dashboard.panel import show
+from dntk_core.dashboard.recipe import copy_recipe
 from dntk_core.dashboard.sections import spectra
-from dntk_core.dashboard.sections.recipe import copy_recipe
 
-with page("Spectra", uses=("kernel", "epsilon", "ridge", "H")) as here:
+with page(spectra.TITLE, uses=("kernel", "epsilon", "ridge", "H")) as here:
     decay, summary, picture = spectra.panels(here)
     left, right = st.columns([3, 2], gap="medium")
     with left:

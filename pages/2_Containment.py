@@ -2,10 +2,10 @@
 
 from dntk_core.dashboard.page import page
 from dntk_core.dashboard.panel import show
+from dntk_core.dashboard.recipe import copy_recipe
 from dntk_core.dashboard.sections import containment
-from dntk_core.dashboard.sections.recipe import copy_recipe
 
-with page("Containment", uses=("kernel", "H", "epsilon", "rank")) as here:
+with page(containment.TITLE, uses=("kernel", "H", "epsilon", "rank")) as here:
     for panel in containment.panels(here):
         show(panel)
     copy_recipe(here, *containment.calls(here))

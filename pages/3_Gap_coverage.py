@@ -4,12 +4,12 @@ import streamlit as st
 
 from dntk_core.dashboard.page import page
 from dntk_core.dashboard.panel import show
+from dntk_core.dashboard.recipe import copy_recipe
 from dntk_core.dashboard.sections import coverage
-from dntk_core.dashboard.sections.recipe import copy_recipe
 
 SHOWN = {"One kernel": coverage.chosen, "Every class": coverage.every}
 
-with page("Gap coverage", uses=("kernel", "H", "epsilon", "tau_g", "rule")) as here:
+with page(coverage.TITLE, uses=("kernel", "H", "epsilon", "tau_g", "rule")) as here:
     shown = st.segmented_control(
         "Show", list(SHOWN), default="One kernel", required=True, key="coverage_shown", label_visibility="collapsed"
     )

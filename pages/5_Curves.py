@@ -4,16 +4,16 @@ import streamlit as st
 
 from dntk_core.dashboard.page import page
 from dntk_core.dashboard.panel import show
+from dntk_core.dashboard.recipe import copy_recipe
 from dntk_core.dashboard.sections import curves
-from dntk_core.dashboard.sections.recipe import copy_recipe
 
-with page("Curves", uses=("method", "ridge", "rank", "H", "tau_v", "tau_g", "rule")) as here:
+with page(curves.TITLE, uses=("method", "ridge", "rank", "H", "tau_v", "tau_g", "rule")) as here:
     over = st.segmented_control(
         "Over",
         list(curves.VIEWS),
         default="size",
         required=True,
-        format_func=curves.VIEWS.get,
+        format_func=lambda name: curves.VIEWS[name],
         key="curves_over",
         label_visibility="collapsed",
     )
@@ -23,8 +23,7 @@ with page("Curves", uses=("method", "ridge", "rank", "H", "tau_v", "tau_g", "rul
         bar.progress(event.done / event.total, f"Comparing methods: {event.note}")
 
     with bar, st.spinner("Distilling and scoring"):
-        found = curves.panels(here, over, report)
+        found = curves.panel(here, over, report)
     bar.empty()
-    for panel in found:
-        show(panel)
+    show(found)
     copy_recipe(here, *curves.calls(here, over), command=curves.command(here, over))

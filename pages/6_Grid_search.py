@@ -2,11 +2,12 @@
 
 import streamlit as st
 
-from dntk_core.dashboard.controls import apply
+from dntk_core.dashboard.metrics import FIRST, METRICS
 from dntk_core.dashboard.page import page
 from dntk_core.dashboard.panel import show
+from dntk_core.dashboard.recipe import copy_recipe
 from dntk_core.dashboard.sections import grid
-from dntk_core.dashboard.sections.recipe import copy_recipe
+from dntk_core.dashboard.sidebar import apply
 
 
 def clicked(point: dict) -> None:
@@ -23,14 +24,16 @@ def chosen() -> None:
         apply(**setting)
 
 
-with page("Grid search", uses=("H", "tau_v", "tau_g", "rule", "ridge")) as here:
+with page(grid.TITLE, uses=("H", "tau_v", "tau_g", "rule", "ridge")) as here:
+    with st.spinner("Searching the grid"):
+        grid.search(here)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="large"):
         metric = st.segmented_control(
             "Score",
-            list(grid.METRICS),
-            default="fidelity",
+            list(METRICS),
+            default=FIRST,
             required=True,
-            format_func=grid.METRICS.get,
+            format_func=lambda name: METRICS[name].title,
             key="grid_metric",
         )
         best = grid.best_settings(here, metric)

@@ -3,18 +3,19 @@
 import streamlit as st
 
 from dntk_core.dashboard import cached, computations
-from dntk_core.dashboard.page import open_run, page
+from dntk_core.dashboard.page import page
 from dntk_core.dashboard.panel import show
+from dntk_core.dashboard.recipe import copy_recipe
 from dntk_core.dashboard.sections import dataset
-from dntk_core.dashboard.sections.recipe import copy_recipe
+from dntk_core.dashboard.sidebar import switch_run
 
-with page("Dataset distillation", uses=("ridge",)) as here:
+with page(dataset.TITLE, uses=("ridge",)) as here:
     spec = here.run.spec
     if not spec.distilled:
         wanted = dataset.distilled(spec)
         st.info("This run's kernel inputs are real images. Distil them into a few synthetic ones per class.")
         if computations.available(wanted.key):
-            st.button("Open the distilled run", on_click=open_run, args=(wanted.key,), type="primary")
+            st.button("Open the distilled run", on_click=switch_run, args=(wanted.key,), type="primary")
         else:
             st.button("Distil these images", on_click=computations.start, args=(wanted,), type="primary")
             st.caption("Or as a command, with this run's other settings as they are by default:")

@@ -6,12 +6,12 @@ import streamlit as st
 
 from dntk_core.dashboard import literal
 from dntk_core.dashboard.comparing import choose_other, scores
+from dntk_core.dashboard.controls import CONTROLS
 from dntk_core.dashboard.page import page
 from dntk_core.dashboard.panel import show
 from dntk_core.dashboard.sections import SECTIONS
-from dntk_core.dashboard.view import NAMES
 
-with page("Compare", uses=NAMES) as here:
+with page("Compare", uses=tuple(CONTROLS)) as here:
     other = choose_other(here)
     if other is not None:
         section = st.segmented_control("Figures", list(SECTIONS), default="Spectra", required=True)

@@ -8,7 +8,7 @@ import io
 import json
 import warnings
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +21,8 @@ from dntk_core.cache.index import Index
 from dntk_core.cache.store import LAYOUT, Store
 from dntk_core.cache.workbench import Workbench
 from dntk_core.dashboard import literal
-from dntk_core.dashboard.view import NAMES, Limits, View, link, restore
+from dntk_core.dashboard.controls import CONTROLS, Limits
+from dntk_core.dashboard.view import View, link, restore
 from dntk_core.run.export import FORMAT, VERSION, _describe, load_distilled
 from dntk_core.run.pipeline import open_run
 
@@ -35,7 +36,7 @@ values = st.recursive(
     max_leaves=5,
 )
 KEPT = np.arange(6.0)
-LIMITS = Limits(60, ("cat", "dog"), ("local-global", "random"))
+LIMITS = Limits(60, ("cat", "dog"))
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,7 @@ def take_links(folder: Path) -> Callable:
 
     def take(parameters: dict) -> bool:
         view, notices = restore(parameters, LIMITS)
-        assert all(LIMITS.allows(name, value) for name, value in asdict(view).items())
+        assert all(CONTROLS[name].allows(value, LIMITS) for name, value in view.items())
         for notice in notices:
             literal.markdown(notice).encode()
         opened = "run" in parameters and softly(lambda: open_run(parameters["run"], store))
@@ -231,7 +232,7 @@ exports = st.tuples(
     st.none() | st.integers(0, 10**6),
 )
 parameters = st.dictionaries(
-    st.sampled_from([*NAMES, "run", "other"]) | texts,
+    st.sampled_from([*CONTROLS, "run", "other"]) | texts,
     texts | st.integers().map(str) | st.floats().map(str) | st.sampled_from([*link(View()).values()]),
     max_size=6,
 )

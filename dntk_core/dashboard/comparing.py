@@ -3,6 +3,7 @@
 import streamlit as st
 
 from dntk_core.dashboard import cached
+from dntk_core.dashboard.metrics import METRICS, of
 from dntk_core.dashboard.mixing import current_mixing
 from dntk_core.dashboard.page import Page, limits
 from dntk_core.dashboard.view import restore
@@ -20,7 +21,7 @@ def choose_other(here: Page) -> Page | None:
         st.session_state["other"] = asked
     if st.session_state.get("other") not in names:
         st.session_state["other"] = next(iter(names))
-    key = st.selectbox("Compare with", names, format_func=names.get, key="other", persist_state="session")
+    key = st.selectbox("Compare with", names, format_func=lambda key: names[key], key="other", persist_state="session")
     here.link["other"] = key
     run = cached.run(key)
     view, _ = restore(here.link, limits(run))
@@ -31,12 +32,9 @@ def scores(one: Page) -> None:
     """The scores of the distilled set on screen, with the full kernel's beside them."""
     mixing = current_mixing(one.live, one.view)
     distilled, full = one.live.scores(mixing, one.view.ridge), one.live.scores(None, one.view.ridge)
-    rows = (
-        ("Gradients s", f"{mixing.size}", f"{len(one.run.targets)}"),
-        ("Accuracy", f"{distilled.accuracy:.3f}", f"{full.accuracy:.3f}"),
-        ("Fidelity", f"{distilled.fidelity:.3f}", f"{full.fidelity:.3f}"),
-        ("MSE", f"{distilled.mse:.3g}", f"{full.mse:.3g}"),
-    )
+    rows = [("Gradients s", f"{mixing.size}", f"{len(one.run.targets)}")]
+    for name, metric in METRICS.items():
+        rows.append((metric.title, f"{of(distilled, name):{metric.format}}", f"{of(full, name):{metric.format}}"))
     with st.container(horizontal=True, gap="medium"):
-        for label, mine, whole in rows:
-            st.metric(label, mine, f"full: {whole}", delta_color="off", delta_arrow="off", width="content")
+        for label, of_distilled, of_full in rows:
+            st.metric(label, of_distilled, f"full: {of_full}", delta_color="off", delta_arrow="off", width="content")

@@ -7,9 +7,9 @@ from dntk_core.base.progress import Report
 from dntk_core.base.spec import RunSpec
 from dntk_core.base.terminal import duration
 from dntk_core.dashboard import cached, literal, roots
-from dntk_core.dashboard.controls import open_run
 from dntk_core.dashboard.jobs import Job, Jobs, Status
 from dntk_core.dashboard.server import settings
+from dntk_core.dashboard.sidebar import switch_run
 from dntk_core.run.pipeline import load_or_build
 
 _BUSY_SECONDS = 0.7
@@ -81,7 +81,7 @@ def _buttons(job: Job, status: Status) -> None:
         st.button("Cancel", key=f"cancel_{job.key}", on_click=job.cancel, disabled=stopping)
         return
     if status.state == "done":
-        st.button("Open", key=f"open_job_{job.key}", on_click=open_run, args=(job.key,), type="primary")
+        st.button("Open", key=f"open_job_{job.key}", on_click=switch_run, args=(job.key,), type="primary")
     else:
         st.button("Resume", key=f"resume_{job.key}", on_click=_resume, args=(job,), type="primary")
     st.button("Dismiss", key=f"dismiss_{job.key}", on_click=jobs().forget, args=(job.key,))

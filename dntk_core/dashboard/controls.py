@@ -1,112 +1,168 @@
-"""The shared sliders: drawn on every page, kept in the link, restored in a fresh session."""
+"""Every slider and choice that pages share, a row each: CONTROLS. Drawing, links and defaults follow from a row."""
 
-from collections.abc import Mapping
-from dataclasses import asdict, replace
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
 
-import streamlit as st
+from dntk_core.distill import GAP_RULES, METHODS
 
-from dntk_core.dashboard import literal
-from dntk_core.dashboard.view import NAMES, Limits, View, link, restore
+RIDGES = tuple(float(f"{digit}e{power}") for power in range(-8, 1) for digit in (1, 3))
 
-# Plain text: screen readers are given it as it is.
-LABELS = {
-    "H": "Clusters H",
-    "tau_v": "Variance kept τ_v",
-    "tau_g": "Gap threshold τ_g",
-    "epsilon": "Truncation ε",
-    "rank": "Rank r",
-    "ridge": "Ridge",
-    "kernel": "Kernel",
-    "method": "Method",
-    "rule": "Gap rule",
+
+@dataclass(frozen=True)
+class Limits:
+    """What a run allows: its number of kernel inputs, its classes."""
+
+    inputs: int
+    classes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Slider:
+    """A number between two bounds.
+
+    label:   plain text: screen readers are given it as it is
+    help:    what it sets, in Markdown
+    default: where it first stands, cut to the bounds
+    bounds:  lowest and highest value that a run allows
+    parse:   from the text of a link; ValueError if that is no number
+    format:  of the value beside the slider, as printf has it
+    """
+
+    label: str
+    help: str
+    default: float
+    bounds: Callable[[Limits], tuple[float, float]]
+    step: float
+    parse: Callable[[str], float]
+    format: str | None = None
+
+    def start(self, limits: Limits) -> float:
+        """The value that a person sees first."""
+        low, high = self.bounds(limits)
+        return min(max(self.default, low), high)
+
+    def allows(self, value: float, limits: Limits) -> bool:
+        """Whether a run can show this value."""
+        low, high = self.bounds(limits)
+        return isfinite(value) and low <= value <= high
+
+    def describe(self, limits: Limits) -> str:
+        """The allowed values, for a notice."""
+        low, high = self.bounds(limits)
+        return f"{low:g} to {high:g}"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of a few values.
+
+    choices: the values that a run allows
+    parse:   from the text of a link; ValueError if that is no value
+    shown:   a value in words
+    allowed: all values in words, for a notice; by default their list
+    ordered: drawn as a slider, not as a list
+    """
+
+    label: str
+    help: str
+    default: Any
+    choices: Callable[[Limits], tuple]
+    parse: Callable[[str], Any] = str
+    shown: Callable[[Any, Limits], str] = lambda value, limits: str(value)
+    allowed: Callable[[Limits], str] | None = None
+    ordered: bool = False
+
+    def start(self, limits: Limits) -> Any:
+        """The value that a person sees first."""
+        return self.default
+
+    def allows(self, value: Any, limits: Limits) -> bool:
+        """Whether a run can show this value."""
+        return value in self.choices(limits)
+
+    def describe(self, limits: Limits) -> str:
+        """The allowed values, for a notice."""
+        return self.allowed(limits) if self.allowed else ", ".join(map(str, self.choices(limits)))
+
+
+Control = Slider | Choice
+
+# In the order in which they are drawn and stand in a link.
+CONTROLS: dict[str, Control] = {
+    "H": Slider(
+        "Clusters H",
+        "Number of spectral clusters of the mean kernel.",
+        default=10,
+        bounds=lambda limits: (1, max(1, min(40, limits.inputs // 2))),
+        step=1,
+        parse=int,
+    ),
+    "tau_v": Slider(
+        "Variance kept τ_v",
+        "Share of variance that local and global eigenvectors must keep.",
+        default=0.8,
+        bounds=lambda limits: (0.05, 0.995),
+        step=0.005,
+        parse=float,
+        format="%.3f",
+    ),
+    "tau_g": Slider(
+        "Gap threshold τ_g",
+        "A global direction covered less than this is a gap and gets its own gradient.",
+        default=0.8,
+        bounds=lambda limits: (0.0, 1.0),
+        step=0.005,
+        parse=float,
+        format="%.3f",
+    ),
+    "epsilon": Slider(
+        "Truncation ε",
+        "Share of variance that truncation may drop.",
+        default=0.05,
+        bounds=lambda limits: (0.005, 0.5),
+        step=0.005,
+        parse=float,
+        format="%.3f",
+    ),
+    "rank": Slider(
+        "Rank r",
+        "Number of leading global eigenvectors.",
+        default=20,
+        bounds=lambda limits: (1, limits.inputs),
+        step=1,
+        parse=int,
+    ),
+    "ridge": Choice(
+        "Ridge",
+        r"Ridge in units of the mean kernel diagonal: $\lambda = \mathrm{ridge}\cdot \mathrm{tr}(\bar K)/m$.",
+        default=1e-4,
+        choices=lambda limits: RIDGES,
+        parse=float,
+        shown=lambda value, limits: f"{value:.0e}",
+        allowed=lambda limits: f"1 or 3 times a power of ten, {RIDGES[0]:g} to {RIDGES[-1]:g}",
+        ordered=True,
+    ),
+    "kernel": Choice(
+        "Kernel",
+        "The class-averaged kernel or the kernel of one class.",
+        default="mean",
+        choices=lambda limits: ("mean", *range(len(limits.classes))),
+        parse=lambda text: text if text == "mean" else int(text),
+        shown=lambda value, limits: "Mean of all classes" if value == "mean" else limits.classes[value],
+        allowed=lambda limits: f'"mean" or a class number, 0 to {len(limits.classes) - 1}',
+    ),
+    "method": Choice(
+        "Method",
+        "How the gradients are compressed.",
+        default="local-global",
+        choices=lambda limits: tuple(METHODS),
+    ),
+    "rule": Choice(
+        "Gap rule",
+        "ratio: best single cluster, as in the paper. union: all clusters together, property (B).",
+        default="ratio",
+        choices=lambda limits: tuple(GAP_RULES),
+    ),
 }
-HELP = {
-    "H": "Number of spectral clusters of the mean kernel.",
-    "tau_v": "Share of variance that local and global eigenvectors must keep.",
-    "tau_g": "A global direction covered less than this is a gap and gets its own gradient.",
-    "epsilon": "Share of variance that truncation may drop.",
-    "rank": "Number of leading global eigenvectors.",
-    "ridge": r"Ridge in units of the mean kernel diagonal: $\lambda = \mathrm{ridge}\cdot \mathrm{tr}(\bar K)/m$.",
-    "kernel": "The class-averaged kernel or the kernel of one class.",
-    "method": "How the gradients are compressed.",
-    "rule": "ratio: best single cluster, as in the paper. union: all clusters together, property (B).",
-}
-STEPS = {"H": 1, "tau_v": 0.005, "tau_g": 0.005, "epsilon": 0.005, "rank": 1}
-FORMATS = {"tau_v": "%.3f", "tau_g": "%.3f", "epsilon": "%.3f"}
-
-
-def sidebar(limits: Limits, uses: tuple[str, ...]) -> View:
-    """Draw the controls that a page `uses`, the others folded away, and return what all of them say."""
-    view = _settle(limits)
-    others = [name for name in NAMES if name not in uses]
-    with st.sidebar:
-        values = {name: _widget(name, limits) for name in NAMES if name in uses}
-        folded = st.expander("Settings of other pages" if uses else "Settings", key="others", on_change="rerun")
-        # Every element costs time at every slider move, also one that is folded away.
-        if others and folded.open:
-            with folded:
-                values |= {name: _widget(name, limits) for name in others}
-    view = replace(view, **values)
-    st.session_state["view"] = view
-    return view
-
-
-def apply(**values) -> None:
-    """Move sliders from a callback, as a click on the grid does."""
-    for name, value in values.items():
-        st.session_state[_key(name)] = value
-
-
-def open_run(key: str) -> None:
-    """Open another run, from a callback."""
-    st.query_params["run"] = key
-
-
-def publish(parameters: Mapping[str, str]) -> None:
-    """Make the link say exactly this."""
-    if st.query_params.to_dict() != parameters:
-        st.query_params.from_dict(parameters)
-    st.session_state["published"] = dict(parameters)
-
-
-def _key(name: str) -> str:
-    return f"view_{name}"
-
-
-def _settle(limits: Limits) -> View:
-    """Decide who speaks, link or sliders, and make every value one that this run allows."""
-    state, last = st.session_state, st.session_state.get("view")
-    arrived = st.query_params.to_dict()
-    if last is None:
-        view, notices = restore(arrived, limits)
-    else:
-        sliders = replace(last, **{name: state[_key(name)] for name in NAMES if _key(name) in state})
-        # Back and forward change the link while no slider moves. A link that merely lags behind a fast
-        # slider must not win: then a slider has moved.
-        travelled = bool(arrived) and arrived != state["published"] and sliders == last
-        view, notices = restore(arrived if travelled else link(sliders), limits)
-        notices = notices if travelled else []
-    for name, value in asdict(view).items():
-        # Writing an unchanged value would throw a slider back that is still being dragged.
-        if state.get(_key(name)) != value:
-            state[_key(name)] = value
-    for notice in notices:
-        st.toast(literal.markdown(notice), icon=":material/info:")
-    return view
-
-
-def _widget(name: str, limits: Limits):
-    """Draw one control; its value comes from the session state."""
-    common = {"label": LABELS[name], "key": _key(name), "help": HELP[name], "persist_state": "session"}
-    if name == "ridge":
-        return st.select_slider(options=limits.choices[name], format_func=lambda value: f"{value:.0e}", **common)
-    if name == "kernel":
-        names = {"mean": "Mean of all classes"} | dict(enumerate(limits.classes))
-        return st.selectbox(options=limits.choices[name], format_func=names.get, **common)
-    if name in limits.choices:
-        return st.selectbox(options=limits.choices[name], **common)
-    low, high = limits.bounds[name]
-    if low == high:
-        st.caption(f"{LABELS[name]}: {low}")
-        return low
-    return st.slider(min_value=low, max_value=high, step=STEPS[name], format=FORMATS.get(name), **common)

@@ -11,9 +11,9 @@ import streamlit as st
 from dntk_core.base.places import cache_folder
 from dntk_core.dashboard.mixing import current_mixing
 from dntk_core.dashboard.page import Page
+from dntk_core.dashboard.recipe import distillation, scores_command
 from dntk_core.dashboard.report import report
 from dntk_core.dashboard.sections import SECTIONS
-from dntk_core.dashboard.snippets import as_command, distillation
 from dntk_core.run.export import Distilled, export_distilled
 from dntk_core.run.tables import gradients_table, predictions_table, spectra_table, weights_table
 
@@ -29,7 +29,7 @@ def write_distilled(here: Page, suffix: str) -> tuple[Path, Distilled]:
     folder = cache_folder() / "exports"
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     path = folder / f"distilled-{here.run.key}-{mixing.size}{suffix}"
-    chosen = distillation(here.view, mixing.size)
+    chosen = distillation(here)
     return path, export_distilled(here.run, mixing, path, chosen.ridge, chosen.settings, chosen.command(here.run.key))
 
 
@@ -55,5 +55,4 @@ def as_parquet(table: pd.DataFrame) -> bytes:
 def write_report(here: Page) -> str:
     """All figures of all pages for the current view, as one HTML file."""
     sections = [(name, panels(here)) for name, panels in SECTIONS.items()]
-    command = as_command(here.run.key, here.view, current_mixing(here.live, here.view).size)
-    return report(f"DNTK: {here.run.spec.summary}", command, sections)
+    return report(f"DNTK: {here.run.spec.summary}", scores_command(here), sections)

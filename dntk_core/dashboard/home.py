@@ -10,8 +10,8 @@ from dntk_core.base.spec import RunSpec
 from dntk_core.base.terminal import duration, size
 from dntk_core.cache.index import RunInfo
 from dntk_core.dashboard import cached, computations, literal
-from dntk_core.dashboard.controls import open_run
 from dntk_core.dashboard.server import settings
+from dntk_core.dashboard.sidebar import switch_run
 from dntk_core.dashboard.spec_form import offer_anew, spec_form
 from dntk_core.kernels.class_kernels import LARGEST_DENSE
 from dntk_core.kernels.spectrum import LEADING
@@ -41,8 +41,9 @@ def summary(run: Run) -> None:
 
 def new_run(start: RunSpec) -> None:
     """A form that computes another run, and a place for files where the server's owner allows uploads."""
-    if settings().uploads:
-        _upload(settings().uploads)
+    uploads = settings().uploads
+    if uploads:
+        _upload(uploads)
     try:
         spec = spec_form(start, settings().roots)
     except DNTKError as error:
@@ -87,7 +88,7 @@ def cached_runs(link: dict[str, str]) -> None:
         with st.container(horizontal=True, vertical_alignment="center", key=f"run_{info.key}"):
             _describe(info, is_open)
             if info.finished and not is_open:
-                st.button("Open", key=f"open_{info.key}", on_click=open_run, args=(info.key,))
+                st.button("Open", key=f"open_{info.key}", on_click=switch_run, args=(info.key,))
                 st.page_link("pages/9_Compare.py", label="Compare", query_params={**link, "other": info.key})
             if not info.finished and computations.jobs().get(info.key) is None:
                 st.button("Resume", key=f"continue_{info.key}", on_click=computations.start, args=(info.spec,))

@@ -73,11 +73,11 @@ class Job:
 
     def _remaining(self, now: float) -> float | None:
         """Extrapolate the current stage; steps found in the cache at its start do not count."""
-        steps = self._event.done - self._first_done if self._event else 0
-        if steps <= 0:
+        event = self._event
+        if event is None or event.done <= self._first_done:
             return None
-        pace = (self._heard - self._first_heard) / steps
-        return max(0.0, pace * (self._event.total - self._event.done) - (now - self._heard))
+        pace = (self._heard - self._first_heard) / (event.done - self._first_done)
+        return max(0.0, pace * (event.total - event.done) - (now - self._heard))
 
     def _report(self, event: Progress) -> None:
         if self._stop.is_set():

@@ -17,8 +17,8 @@ def markdown(text: str) -> str:
     >>> print(markdown("<b> [x](y)"))
     \\<b\\> \\[x\\]\\(y\\)
     """
-    whole = " ".join(text.encode(errors="replace").decode().split())
-    return _PUNCTUATION.sub(r"\\\g<0>", _TURNED.sub(JOINER, whole))
+    line = " ".join(text.encode(errors="replace").decode().split())
+    return _PUNCTUATION.sub(r"\\\g<0>", _TURNED.sub(JOINER, line))
 
 
 def plotly(text: str) -> str:

@@ -11,11 +11,11 @@ import streamlit as st
 from dntk_core.base.errors import DNTKError
 from dntk_core.base.spec import RunSpec
 from dntk_core.dashboard import cached, computations, literal
-from dntk_core.dashboard.controls import open_run, publish, sidebar
+from dntk_core.dashboard.controls import Limits
 from dntk_core.dashboard.navigation import links
 from dntk_core.dashboard.server import guard
-from dntk_core.dashboard.view import Limits, View, link
-from dntk_core.distill import METHODS
+from dntk_core.dashboard.sidebar import publish, sidebar, switch_run
+from dntk_core.dashboard.view import View, link
 from dntk_core.run.live import Live
 from dntk_core.run.pipeline import Run
 
@@ -75,7 +75,7 @@ def enter(uses: tuple[str, ...] = ()) -> Page:
 
 def limits(run: Run) -> Limits:
     """What the sliders may say for a run."""
-    return Limits(len(run.targets), run.class_names, tuple(METHODS))
+    return Limits(len(run.targets), run.class_names)
 
 
 def wait(navigation) -> None:
@@ -91,7 +91,7 @@ def refuse() -> bool:
     if computations.jobs().get(key):
         return False
     st.warning(f"Run {literal.markdown(key[:20])} is not in this cache. Compute it on Home, or open the embedded run.")
-    st.button("Open the embedded run", on_click=open_run, args=(RunSpec.default().key,), type="primary")
+    st.button("Open the embedded run", on_click=switch_run, args=(RunSpec.default().key,), type="primary")
     return True
 
 

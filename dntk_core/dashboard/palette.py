@@ -15,7 +15,6 @@ LOCAL, GAP, REMOVED = BLUE, ORANGE, GREY
 FULL = GREY
 
 SEQUENTIAL = "Cividis"
-DIVERGING = ((0.0, BLUE), (0.5, "#F2F2F2"), (1.0, VERMILION))
 
 
 def series(index: int) -> str:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import plotly
 import plotly.graph_objects as go
@@ -45,10 +46,9 @@ _render = component(
 def plot(figure: go.Figure, *, key: str, alt: str, on_click: Callable[[dict], None] | None = None) -> None:
     """Draw `figure`, or update the one already drawn under `key`; a click calls `on_click` with the point."""
 
-    def clicked() -> None:
-        on_click(st.session_state[key]["click"])
-
-    listeners = {"on_click_change": clicked} if on_click else {}
+    listeners: dict[str, Any] = {}
+    if on_click:
+        listeners["on_click_change"] = lambda: on_click(st.session_state[key]["click"])
     _render(key=key, data=payload(figure, alt=alt, name=key), height=figure.layout.height + _SAVE_HEIGHT, **listeners)
 
 

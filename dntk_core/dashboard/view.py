@@ -1,119 +1,80 @@
 """What the sliders say: one frozen value, to and from the text of a link."""
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
-from math import isfinite
+from collections.abc import Iterator, Mapping
+from typing import Any
 
-RIDGES = tuple(float(f"{digit}e{power}") for power in range(-8, 1) for digit in (1, 3))
-RULES = ("ratio", "union")
+from dntk_core.dashboard.controls import CONTROLS, Limits
 
 
-@dataclass(frozen=True)
-class View:
-    """The settings that all pages share; `kernel` is "mean" or a class index."""
+class View(Mapping[str, Any]):
+    """A value for every row of CONTROLS, as view["H"] or view.H; frozen and hashable.
 
-    H: int = 10
-    tau_v: float = 0.8
-    tau_g: float = 0.8
-    epsilon: float = 0.05
-    rank: int = 20
-    ridge: float = 1e-4
-    kernel: str | int = "mean"
-    method: str = "local-global"
-    rule: str = "ratio"
+    >>> View(H=4).H, View(H=4) == View().replace(H=4), View().tau_v
+    (4, True, 0.8)
+    """
+
+    def __init__(self, **values: Any):
+        unknown = values.keys() - CONTROLS.keys()
+        if unknown:
+            raise TypeError(f"there is no control {', '.join(sorted(unknown))}; there are {', '.join(CONTROLS)}")
+        vars(self).update({name: values.get(name, control.default) for name, control in CONTROLS.items()})
+
+    def replace(self, **changes: Any) -> "View":
+        """The same view with some values changed."""
+        return View(**{**self, **changes})
+
+    def __getitem__(self, name: str) -> Any:
+        return vars(self)[name]
+
+    # Attributes are the values themselves; this one only tells type checkers so.
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"there is no control {name}; there are {', '.join(vars(self))}")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError("a view is frozen; replace() returns a changed one")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(vars(self))
+
+    def __len__(self) -> int:
+        return len(vars(self))
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.items()))
+
+    def __repr__(self) -> str:
+        return f"View({', '.join(f'{name}={value!r}' for name, value in self.items())})"
 
 
-NAMES = tuple(field.name for field in fields(View))
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What a run allows: its number of kernel inputs, its classes, the known methods."""
-
-    inputs: int
-    classes: tuple[str, ...]
-    methods: tuple[str, ...]
-
-    @property
-    def default(self) -> View:
-        """The view a person sees first: the defaults, cut to what this run allows."""
-        start = View()
-        return View(H=min(start.H, self.bounds["H"][1]), rank=min(start.rank, self.inputs))
-
-    @property
-    def bounds(self) -> dict[str, tuple[float, float]]:
-        """Lowest and highest value of each number."""
-        return {
-            "H": (1, max(1, min(40, self.inputs // 2))),
-            "tau_v": (0.05, 0.995),
-            "tau_g": (0.0, 1.0),
-            "epsilon": (0.005, 0.5),
-            "rank": (1, self.inputs),
-        }
-
-    @property
-    def choices(self) -> dict[str, tuple]:
-        """The values each choice may take."""
-        return {
-            "ridge": RIDGES,
-            "kernel": ("mean", *range(len(self.classes))),
-            "method": self.methods,
-            "rule": RULES,
-        }
-
-    def allows(self, name: str, value) -> bool:
-        """Whether this run can show `value` for `name`."""
-        if name in self.choices:
-            return value in self.choices[name]
-        low, high = self.bounds[name]
-        return isfinite(value) and low <= value <= high
-
-    def describe(self, name: str) -> str:
-        """The allowed values of `name`, for a notice."""
-        if name in self.bounds:
-            low, high = self.bounds[name]
-            return f"{low:g} to {high:g}"
-        if name == "ridge":
-            return f"1 or 3 times a power of ten, {RIDGES[0]:g} to {RIDGES[-1]:g}"
-        if name == "kernel":
-            return f'"mean" or a class number, 0 to {len(self.classes) - 1}'
-        return ", ".join(self.choices[name])
+def first_view(limits: Limits) -> View:
+    """The view that a person sees first: the defaults, cut to what a run allows."""
+    return View(**{name: control.start(limits) for name, control in CONTROLS.items()})
 
 
 def link(view: View) -> dict[str, str]:
     """The view as link parameters; every one is written, so that a link outlives a change of defaults."""
-    return {name: str(value) for name, value in asdict(view).items()}
-
-
-def parse(name: str, text: str):
-    """Read one link parameter; ValueError if it is not even of the right kind."""
-    kind = type(getattr(View, name))
-    if name == "kernel":
-        return text if text == "mean" else int(text)
-    return kind(text)
+    return {name: str(value) for name, value in view.items()}
 
 
 def restore(link: Mapping[str, str], limits: Limits) -> tuple[View, list[str]]:
     """Read a link; what this run does not allow falls back to its default, with a notice each.
 
-    >>> view, notices = restore({"H": "4", "tau_v": "7"}, Limits(100, ("cat", "dog"), ("local-global",)))
+    >>> view, notices = restore({"H": "4", "tau_v": "7"}, Limits(100, ("cat", "dog")))
     >>> view.H, view.tau_v, notices
     (4, 0.8, ['The link asks for tau_v = 7; allowed is 0.05 to 0.995. Using 0.8.'])
     """
-    values, notices = asdict(limits.default), []
-    for name in NAMES:
+    values, notices = dict(first_view(limits)), []
+    for name, control in CONTROLS.items():
         if name not in link:
             continue
         try:
-            value = parse(name, link[name])
-            fits = limits.allows(name, value)
+            value = control.parse(link[name])
+            fits = control.allows(value, limits)
         except (ValueError, OverflowError):
             fits = False
         if fits:
             values[name] = value
         else:
-            asked = link[name][:20]
-            notices.append(
-                f"The link asks for {name} = {asked}; allowed is {limits.describe(name)}. Using {values[name]}."
-            )
+            asked, allowed = link[name][:20], control.describe(limits)
+            notices.append(f"The link asks for {name} = {asked}; allowed is {allowed}. Using {values[name]}.")
     return View(**values), notices

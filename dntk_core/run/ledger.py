@@ -1,8 +1,6 @@
-"""What a kernel costs: the naive NTK, projection alone, and DNTK, in Jacobians, FLOPs and bytes."""
+"""What a kernel costs: the naive NTK, projection alone, and DNTK, in Jacobians, FLOPs and bytes, counted two ways."""
 
-from dataclasses import dataclass
-
-import numpy as np
+from dataclasses import dataclass, replace
 
 BYTES = 8
 
@@ -35,7 +33,7 @@ class Cost:
     gradients:    FLOPs for the gradients, and to project them
     kernel:       FLOPs for the C kernels and, for DNTK, their distillation
     solve:        FLOPs to factorise the C systems
-    bytes:        what has to be held: kernels, and projected gradients where there are any
+    bytes:        what has to be held: gradients, and the kernels made of them
     """
 
     jacobians: int
@@ -52,7 +50,7 @@ class Cost:
 
     @property
     def after_distillation(self) -> float:
-        """FLOPs from the kernel inputs on: what the paper counts, and all there is for inputs distilled before."""
+        """FLOPs from the kernel inputs on: all there is where they were distilled before."""
         return self.gradients + self.kernel + self.solve
 
 
@@ -64,9 +62,21 @@ class Ledger:
     projected: Cost
     dntk: Cost
 
-    def saved(self, quantity: str, of: str = "naive") -> float:
-        """Return log10 of how many times less DNTK needs: of "jacobians", "flops", "bytes" …, than another way."""
-        return float(np.log10(getattr(getattr(self, of), quantity) / getattr(self.dntk, quantity)))
+    def saving(self, quantity: str, over: str = "naive") -> float:
+        """Return how many times less DNTK needs than another way: of "jacobians", "flops", "bytes" …"""
+        return getattr(getattr(self, over), quantity) / getattr(self.dntk, quantity)
+
+
+@dataclass(frozen=True)
+class Counts:
+    """The same run counted two ways.
+
+    paper:      as the paper counts, one kernel alone: n²P FLOPs and nP numbers against m²k and mk
+    everything: gradients included, all C kernels, distillation and solve; gradients and kernels held
+    """
+
+    paper: Ledger
+    everything: Ledger
 
 
 def gradient_flops(run: Description, inputs: int) -> float:
@@ -89,15 +99,37 @@ def solve_flops(run: Description, size: int) -> float:
     return run.C * float(size) ** 3 / 3
 
 
-def ledger(run: Description) -> Ledger:
-    """Count a run's cost in the three ways."""
+def ledger(run: Description) -> Counts:
+    """Count a run's cost as the paper does, and all of it."""
+    return Counts(paper=count_kernel(run), everything=count_everything(run))
+
+
+def count_kernel(run: Description) -> Ledger:
+    """Count one kernel as the paper does: inputs²·width FLOPs from inputs·width numbers."""
+    one = replace(run, C=1)
+
+    def cost(inputs: int, width: int) -> Cost:
+        return Cost(
+            jacobians=inputs,
+            distillation=0.0,
+            gradients=0.0,
+            kernel=kernel_flops(one, inputs, width),
+            solve=0.0,
+            bytes=float(BYTES) * inputs * width,
+        )
+
+    return Ledger(naive=cost(run.n, run.P), projected=cost(run.n, run.k), dntk=cost(run.m, run.k))
+
+
+def count_everything(run: Description) -> Ledger:
+    """Count all that has to be computed and held for C solved kernels."""
     naive = Cost(
         jacobians=run.n,
         distillation=0.0,
         gradients=gradient_flops(run, run.n),
         kernel=kernel_flops(run, run.n, run.P),
         solve=solve_flops(run, run.n),
-        bytes=float(BYTES) * run.C * run.n**2,
+        bytes=held_bytes(run, run.n, run.P),
     )
     projected = Cost(
         jacobians=run.n,
@@ -105,7 +137,7 @@ def ledger(run: Description) -> Ledger:
         gradients=gradient_flops(run, run.n) + sketch_flops(run, run.n),
         kernel=kernel_flops(run, run.n, run.k),
         solve=solve_flops(run, run.n),
-        bytes=float(BYTES) * run.C * (run.n**2 + run.n * run.k),
+        bytes=held_bytes(run, run.n, run.k),
     )
     dntk = Cost(
         jacobians=run.m,
@@ -113,9 +145,14 @@ def ledger(run: Description) -> Ledger:
         gradients=gradient_flops(run, run.m) + sketch_flops(run, run.m),
         kernel=kernel_flops(run, run.m, run.k) + mixing_flops(run),
         solve=solve_flops(run, run.s),
-        bytes=float(BYTES) * run.C * (run.m**2 + run.m * run.k),
+        bytes=held_bytes(run, run.m, run.k),
     )
     return Ledger(naive, projected, dntk)
+
+
+def held_bytes(run: Description, inputs: int, width: int) -> float:
+    """Count C kernels (inputs, inputs) and the (inputs, width) gradients they are made of."""
+    return float(BYTES) * run.C * inputs * (inputs + width)
 
 
 def distillation_flops(run: Description) -> float:

@@ -9,8 +9,8 @@ import pytest
 
 from dntk_core.dashboard.figures import dataset as figures
 from dntk_core.dashboard.page import Page
+from dntk_core.dashboard.recipe import python
 from dntk_core.dashboard.sections import dataset
-from dntk_core.dashboard.sections.recipe import python
 from dntk_core.dashboard.view import View
 from dntk_core.dataset.judgement import Judgement
 from dntk_core.dataset.sizes import even_order
@@ -31,8 +31,8 @@ def page(run) -> Page:
 def test_the_gallery_shows_the_heaviest_first_with_their_soft_labels():
     soft = RNG.dirichlet(np.ones(3), 12)
     figure = figures.gallery(RNG.random((12, 1, 8, 8)), LABELS, WEIGHTS, soft, NAMES, range(1, 3))
-    said, labelled = figure.data
-    assert list(said.text) == ["0.40", "0.30", "0.20", "0.10"] * 2
+    written, labelled = figure.data
+    assert list(written.text) == ["0.40", "0.30", "0.20", "0.10"] * 2
     np.testing.assert_allclose(labelled.z, soft[[5, 7, 6, 4, 9, 11, 10, 8]])
     assert figure.layout.images[0].source.startswith("data:image/png")
 

@@ -10,14 +10,27 @@ import plotly.graph_objects as go
 import pytest
 from PIL import Image
 
-from dntk_core.dashboard.figures import budget, containment, coverage, curves, dataset, distillation, grid, spectra
+from dntk_core.dashboard.figures import (
+    budget,
+    containment,
+    coverage,
+    curves,
+    dataset,
+    distillation,
+    grid,
+    ledger,
+    spectra,
+)
 from dntk_core.dashboard.figures.canvas import POINTS, panels, thin
+from dntk_core.dashboard.metrics import METRICS, Metric
 from dntk_core.data.images import as_images
 from dntk_core.distill import Mixing, identity
 from dntk_core.kernels.spectrum import effective_dimension, parameter_redundancy, truncation_rank
 from dntk_core.readout.bounds import error_budget
 from dntk_core.readout.comparison import compare
 from dntk_core.readout.problem import Problem
+from dntk_core.run.ledger import IMAGENET
+from dntk_core.run.ledger import ledger as count
 from dntk_core.run.live import Live
 from tests import hostile
 from tests.synthetic import draw, with_kernel
@@ -245,7 +258,7 @@ def test_curves_show_every_measure(ordinary):
     figure = curves.curve({"ranks": result}, "rank", 5, 0.75)
     for name, field, panel in (
         ("accuracy", "accuracy", "x"),
-        ("MSE", "mse", "x2"),
+        ("logit MSE", "mse", "x2"),
         ("condition number", "condition", "x3"),
     ):
         assert np.array_equal(named(figure, name, panel).y, getattr(result, field))
@@ -304,6 +317,41 @@ def test_a_run_without_projection_has_no_mark_on_the_dimension_axis(ordinary):
     terms = [parameter_redundancy(ordinary.spectrum().values, 100, k, 0.05) for k in (8, 64)]
     figure = budget.over_dimension(terms, (8, 64), None, None)
     assert not figure.layout.shapes and list(named(figure, "projection").y) == [term.jl for term in terms]
+
+
+def test_a_new_score_is_drawn_by_every_figure_that_shows_scores(ordinary, monkeypatch):
+    monkeypatch.setitem(METRICS, "toy", Metric("Toy error", ".2f", "lower", log=False))
+
+    def toyed(result):
+        object.__setattr__(result, "toy", 0.5 + 0 * result.accuracy)
+        return result
+
+    mixing = ordinary.local_global(3, 0.9, 0.95)
+    scores, full = toyed(ordinary.scores(mixing, 1e-3)), toyed(ordinary.scores(None, 1e-3))
+    assert list(named(distillation.outcome(mixing, scores, full, 0.75), "Toy error", "x5").y) == [0.5, 0.5]
+    result = toyed(ordinary.rank_curve([1, 5, 24], 1e-3))
+    figure = curves.curve({"ranks": result}, "rank", 5, 0.75)
+    assert list(named(figure, "toy error", "x3").y) == [0.5] * 3 and len(figure.layout.shapes) == 5
+    found = tuple(map(toyed, compare(ordinary.problem, [3, 6], 1e-3, range(3), ["random", "kernel PCA"])))
+    assert list(named(curves.comparison(found, 24, "random"), "kernel PCA", "x4").y) == [0.5, 0.5]
+    cells = grid.heatmaps(toyed(ordinary.grid([2, 4], [0.6], [0.5, 1.0], 1e-3)), "fidelity", (4, 0.6, 1.0)).data[0]
+    assert (cells.customdata[..., cells.meta["columns"].index("toy")] == 0.5).all()
+    assert "toy error %{customdata[10]:.2f}" in cells.hovertemplate
+
+
+def test_the_ledger_shows_both_counts_side_by_side():
+    found = count(IMAGENET)
+    figure = ledger.ledgers({"ImageNet": found})
+    naive = [trace.x[0] for trace in figure.data if trace.name == "naive NTK"]
+    assert naive == [
+        IMAGENET.n,
+        found.paper.naive.flops,
+        found.everything.naive.flops,
+        found.paper.naive.bytes,
+        found.everything.naive.bytes,
+    ]
+    titles = [note.text for note in figure.layout.annotations]
+    assert "as the paper counts" in titles[1] and "2.0×10<sup>6</sup> × less" in titles[1] and "everything" in titles[2]
 
 
 def test_panels_do_not_overlap():

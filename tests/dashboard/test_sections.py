@@ -7,9 +7,20 @@ import pytest
 
 from dntk_core import RunSpec, load_or_build
 from dntk_core.base.spec import InputSpec, ModelSpec, ProjectionSpec
+from dntk_core.dashboard import navigation
 from dntk_core.dashboard.page import Page
-from dntk_core.dashboard.sections import budget, containment, coverage, curves, distillation, grid, ledger, spectra
-from dntk_core.dashboard.sections.recipe import python
+from dntk_core.dashboard.recipe import python
+from dntk_core.dashboard.sections import (
+    SECTIONS,
+    budget,
+    containment,
+    coverage,
+    curves,
+    distillation,
+    grid,
+    ledger,
+    spectra,
+)
 from dntk_core.dashboard.view import View
 from dntk_core.run.live import Live
 
@@ -22,7 +33,7 @@ def here(default_run) -> Page:
 def test_every_panel_is_explained_and_has_a_key_of_its_own(here):
     sections = (spectra, containment, coverage, distillation, grid, budget)
     found = [panel for section in sections for panel in section.panels(here)]
-    found += [panel for over in ("size", "rank", "ridge") for panel in curves.panels(here, over)]
+    found += [curves.panel(here, over) for over in ("size", "rank", "ridge")]
     assert len({panel.key for panel in found}) == len(found)
     for panel in found:
         assert panel.title and panel.read.endswith(".") and "$" in panel.definition, panel.key
@@ -38,7 +49,7 @@ def test_every_panel_is_drawn_for_many_inputs(store_folder, monkeypatch):
     for section in (spectra, containment, coverage, distillation, grid, budget, ledger):
         assert section.panels(page)
     for over in curves.VIEWS:
-        assert curves.panels(page, over)
+        assert curves.panel(page, over)
 
 
 def test_the_code_of_every_page_runs_as_it_stands(here):
@@ -73,3 +84,19 @@ def test_the_gallery_has_as_many_pages_as_its_rows_need(here):
 def test_size_curves_exist_for_methods_with_and_without_an_order(here, method):
     curve = here.live.size_curve(method, curves.sizes_of(method, 500), 1e-4)
     assert len(curve.x) > 2 and (curve.x[1:] > curve.x[:-1]).all()
+
+
+def test_a_page_is_its_file_and_its_section():
+    """Links, the report and Compare find both by themselves."""
+    labels = [label for _, label in navigation.pages()]
+    assert [title for title in SECTIONS if title in labels] == [label for label in labels if label in SECTIONS]
+    assert SECTIONS.keys() - set(labels) == {"Cost"}
+    assert set(labels) - SECTIONS.keys() == {"Home", "Compare", "Export"}
+
+
+def test_what_is_derived_from_a_run_is_computed_once_and_goes_with_it(here, monkeypatch):
+    first = grid.search(here), curves.method_curve(here.live, "random", 1e-4), budget.budgets(here.live)
+    for name in ("grid", "compare", "error_budget"):
+        monkeypatch.setattr(Live, name, lambda *_: pytest.fail("computed again"))
+    again = grid.search(here), curves.method_curve(here.live, "random", 1e-4), budget.budgets(here.live)
+    assert all(one is other for one, other in zip(first, again, strict=True))

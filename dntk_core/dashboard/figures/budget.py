@@ -24,7 +24,7 @@ def over_ridge(budgets: Sequence[ErrorBudget], ridges: Sequence[float], c: int |
         values = np.array([getattr(budget, field) for budget in budgets])
         return values.mean(axis=1) if c is None else values[:, c]
 
-    areas = [_area(ridges, of(field), name, colour, "ridge") for field, name, colour in TERMS]
+    areas = [_area(ridges, of(field).tolist(), name, colour, "ridge") for field, name, colour in TERMS]
     measured = {
         "type": "scatter",
         "mode": "lines+markers",

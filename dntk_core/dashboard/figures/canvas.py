@@ -3,6 +3,7 @@
 import numpy as np
 import plotly.graph_objects as go
 
+from dntk_core.dashboard.metrics import Measure
 from dntk_core.dashboard.palette import SERIES
 
 POINTS = 1000
@@ -65,6 +66,16 @@ def log_axis(*series: np.ndarray) -> dict:
     decades = np.log10(values.max() / values.min()) if len(values) else 1.0
     # A format makes plotly write numbers in full where it would write only their leading digit.
     return {"type": "log", "tickformat": "~g", "dtick": "D2" if decades < 3 else int(-(-decades // 7))}
+
+
+def measure_axis(measure: Measure, *series: np.ndarray) -> dict:
+    """The axis on which these values of a score or another measure are drawn."""
+    return log_axis(*series) if measure.log else tick_format(measure)
+
+
+def tick_format(measure: Measure) -> dict:
+    """A measure's own format without zeros that say nothing: 90%, but 97.5%."""
+    return {"tickformat": f"{measure.format[:-1]}~{measure.format[-1]}"}
 
 
 def colorbar(title: str, **more) -> dict:

@@ -9,6 +9,7 @@ from dntk_core.dashboard import literal
 from dntk_core.dashboard.figures.canvas import colorbar, empty, figure, log_axis, on, panels
 from dntk_core.dashboard.figures.distillation import sheet, short
 from dntk_core.dashboard.palette import BLUE, GREY, ORANGE, SEQUENTIAL, SERIES, VERMILION, faded, series
+from dntk_core.data.images import ImageArray
 from dntk_core.dataset.judgement import Judgement
 from dntk_core.dataset.tangent import Capture
 
@@ -17,7 +18,12 @@ SYMBOLS = ("diamond", "square", "cross")
 
 
 def gallery(
-    images: np.ndarray, labels: np.ndarray, weights: np.ndarray, soft: np.ndarray, names: Sequence[str], shown: range
+    images: np.ndarray | ImageArray,
+    labels: np.ndarray,
+    weights: np.ndarray,
+    soft: np.ndarray,
+    names: Sequence[str],
+    shown: range,
 ) -> go.Figure:
     """The heaviest images of some classes, a row each, beside their soft labels.
 
@@ -34,7 +40,7 @@ def gallery(
         "xref": "x", "yref": "y", "x": -0.5, "y": -0.5, "sizex": tiles, "sizey": count,
         "xanchor": "left", "yanchor": "top", "sizing": "stretch", "layer": "below",
     }  # fmt: skip
-    said = {
+    written = {
         "type": "scatter",
         "name": "weight",
         "mode": "text",
@@ -68,7 +74,7 @@ def gallery(
     y = [ends | ticks, ends | {"matches": "y", "visible": False}]
     layout = panels(["Images, with their weights", "Soft labels"], 2, x, y, gap=(0.03, 0), widths=[2, 1])
     return figure(
-        [said, labelled],
+        [written, labelled],
         64 + 68 * count,
         images=[picture],
         showlegend=False,
@@ -125,14 +131,14 @@ def feature_map(
     seen, targets, images = ((each - centre) @ plane for each in (real, points, features))
     size = 26 * np.sqrt(weights / weights.max())
 
-    def dots(name, at, of, **marker):
+    def dots(name: str, at: np.ndarray, of: np.ndarray, **marker) -> dict:
         return {
             "type": "scatter",
             "mode": "markers",
             "name": name,
             "x": at[:, 0],
             "y": at[:, 1],
-            "text": [literal.plotly(names[c]) for c in of],
+            "text": [literal.plotly(names[c]) for c in map(int, of)],
             "hovertemplate": f"{name}, class %{{text}}<extra></extra>",
             "marker": {"symbol": [SYMBOLS[c // len(SERIES) % 3] for c in of]} | marker,
         }
@@ -172,8 +178,9 @@ def judgements(found: Sequence[Judgement]) -> go.Figure:
         captures = [getattr(each, part) for each in found]
         if None not in captures:
             traces += _missed(captures, names, panel)
-    if all(each.kernel for each in found):
-        errors, bounds = ([getattr(each.kernel, n) / each.kernel.norm for each in found] for n in ("error", "bound"))
+    kernels = [each.kernel for each in found if each.kernel]
+    if len(kernels) == len(found):
+        errors, bounds = [each.error / each.norm for each in kernels], [each.bound / each.norm for each in kernels]
         traces.append(_bars("kernel error", errors, names, 4, BLUE, [f"{share:.2%}" for share in errors]))
         traces.append(
             {
@@ -187,8 +194,9 @@ def judgements(found: Sequence[Judgement]) -> go.Figure:
                 **on(4),
             }
         )
-    if all(each.step for each in found):
-        shares = [each.step.residual / each.step.gradient for each in found]
+    steps = [each.step for each in found if each.step]
+    if len(steps) == len(found):
+        shares = [each.residual / each.gradient for each in steps]
         traces.append(_bars("loss residual", shares, names, 5, VERMILION, [f"{share:.2%}" for share in shares]))
     titles = [*energies, "Kernel error and its bound", "Loss gradients left out"]
     for panel, title in enumerate(titles):
@@ -209,15 +217,15 @@ def _missed(captures: Sequence[Capture], names: Sequence[str], panel: int) -> li
     """Tail and misalignment as shares of the energy, with how many times the tail they are."""
     tail = [each.tail / each.total for each in captures]
     beyond = [each.misalignment / each.total for each in captures]
-    said = [f"{each.relative:.2f} ×" for each in captures]
+    times = [f"{each.relative:.2f} ×" for each in captures]
     return [
         _bars("PCA tail", tail, names, panel, GREY, ["" for _ in tail]),
-        _bars("misalignment", beyond, names, panel, ORANGE, said),
+        _bars("misalignment", beyond, names, panel, ORANGE, times),
     ]
 
 
 def _bars(
-    name: str, values: Sequence[float], names: Sequence[str], panel: int, colour: str, said: Sequence[str]
+    name: str, values: Sequence[float], names: Sequence[str], panel: int, colour: str, texts: Sequence[str]
 ) -> dict:
     return {
         "type": "bar",
@@ -225,7 +233,7 @@ def _bars(
         "name": name,
         "x": list(values),
         "y": list(names),
-        "text": list(said),
+        "text": list(texts),
         "textposition": "outside",
         "textfont": {"size": 11},
         "cliponaxis": False,

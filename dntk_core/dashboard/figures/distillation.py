@@ -9,8 +9,10 @@ import plotly.graph_objects as go
 from PIL import Image
 
 from dntk_core.dashboard import literal
-from dntk_core.dashboard.figures.canvas import empty, figure, on, panels
+from dntk_core.dashboard.figures.canvas import empty, figure, on, panels, tick_format
+from dntk_core.dashboard.metrics import METRICS, is_share, of
 from dntk_core.dashboard.palette import BLUE, FULL, GAP, GREEN, GREY, LOCAL, REMOVED, VERMILION
+from dntk_core.data.images import ImageArray
 from dntk_core.distill import Mixing, Origin
 from dntk_core.readout.scores import Scores
 
@@ -44,35 +46,32 @@ def outcome(mixing: Mixing, scores: Scores, full: Scores, network: float) -> go.
         }
         for kind, count, colour in parts
     ]
-    rows = {
-        "Accuracy": {f"s = {s}": scores.accuracy, f"m = {m}": full.accuracy, "network": network},
-        "Fidelity": {f"s = {s}": scores.fidelity, f"m = {m}": full.fidelity},
-        "Logit MSE": {f"s = {s}": scores.mse, f"m = {m}": full.mse},
-    }
+    rows = {name: {f"s = {s}": of(scores, name), f"m = {m}": of(full, name)} for name in METRICS}
+    rows["accuracy"]["network"] = network
     bars = [
         {
             "type": "bar",
-            "name": title,
+            "name": METRICS[name].title,
             "x": list(row),
             "y": list(row.values()),
-            "text": [f"{value:.3g}" if title == "Logit MSE" else f"{value:.1%}" for value in row.values()],
+            "text": [format(value, METRICS[name].format) for value in row.values()],
             "textposition": "outside",
             "cliponaxis": False,
             "marker": {"color": [BLUE, FULL, GREY][: len(row)], "opacity": [1, 1, 0.5][: len(row)]},
             "meta": {"x": "of", "y": "score"},
-            "hovertemplate": f"{title}, %{{x}}: %{{y:.4g}}<extra></extra>",
+            "hovertemplate": f"{METRICS[name].title}, %{{x}}: %{{y:.4g}}<extra></extra>",
             **on(i),
         }
-        for i, (title, row) in enumerate(rows.items(), start=1)
+        for i, (name, row) in enumerate(rows.items(), start=1)
     ]
     top = max([1, *(count for _, count, _ in parts)])
-    worst = max(scores.mse, full.mse)
-    x = [{"type": "category", "showgrid": False}] * 4
-    y = [{"range": [0, 1.18 * limit or 1], "nticks": 4} for limit in (top, 1, 1, worst)]
-    y[1] |= {"tickformat": ".0%"}
-    y[2] |= {"tickformat": ".0%"}
-    titles = [f"Gradients: {s} of {m} ({m / max(s, 1):.3g}×)", *rows]
-    layout = panels(titles, 4, x, y, gap=(0.06, 0))
+    y = [{"range": [0, 1.18 * top], "nticks": 4}]
+    for name, row in rows.items():
+        highest = 1 if is_share(METRICS[name]) else max(row.values())
+        y.append(tick_format(METRICS[name]) | {"range": [0, 1.18 * highest or 1], "nticks": 4})
+    x = [{"type": "category", "showgrid": False}] * len(y)
+    titles = [f"Gradients: {s} of {m} ({m / max(s, 1):.3g}×)", *(METRICS[name].title for name in rows)]
+    layout = panels(titles, len(y), x, y, gap=(0.06, 0))
     margin = {"l": 40, "t": 30, "b": 28}
     return figure(counts + bars, height=240, min_width=640, showlegend=False, bargap=0.35, margin=margin, **layout)
 
@@ -80,7 +79,7 @@ def outcome(mixing: Mixing, scores: Scores, full: Scores, network: float) -> go.
 def gallery(
     mixing: Mixing,
     targets: np.ndarray,
-    images: np.ndarray,
+    images: np.ndarray | ImageArray,
     labels: np.ndarray,
     class_names: Sequence[str],
     first: int,
@@ -99,7 +98,7 @@ def gallery(
     soft = A @ targets
     names = [literal.plotly(name) for name in class_names]
     lines, tiles = np.indices(heavy.shape)
-    said = {
+    written = {
         "type": "scatter",
         "name": "weight",
         "mode": "markers+text",
@@ -138,7 +137,7 @@ def gallery(
     titles = ["Inputs that weigh most, with their weights", "Soft label"]
     layout = panels(titles, 2, x, y, gap=(0.03, 0), widths=[2, 1])
     return figure(
-        [touch, said, _soft_labels(soft, names)],
+        [touch, written, _soft_labels(soft, names)],
         height=56 + 76 * len(shown),
         min_width=680,
         images=[picture],
@@ -160,7 +159,8 @@ def _soft_labels(soft: np.ndarray, names: Sequence[str]) -> dict:
         "y": -0.42 * (soft / scale).ravel(),
         "base": rows.ravel(),
         "customdata": [
-            [names[c], float(soft[i, c]), int(i)] for i, c in zip(rows.ravel(), classes.ravel(), strict=True)
+            [names[c], float(soft[i, c]), i]
+            for i, c in zip(rows.ravel().tolist(), classes.ravel().tolist(), strict=True)
         ],
         "meta": {"x": "class number", "y": "height", "columns": ["class", "value", "row"]},
         "hovertemplate": "%{customdata[0]}: %{customdata[1]:+.3g}<extra></extra>",
@@ -185,7 +185,7 @@ def short(names: Sequence[str], limit: int = 6) -> list[str]:
     return [literal.plotly(name if len(name) <= limit else name[: limit - 1] + "…") for name in names]
 
 
-def sheet(images: np.ndarray, heavy: np.ndarray, weights: np.ndarray) -> str:
+def sheet(images: np.ndarray | ImageArray, heavy: np.ndarray, weights: np.ndarray) -> str:
     """One picture of all tiles, framed by the colour of their sign, as a data address."""
     rows, columns = heavy.shape
     height, width = images.shape[2:]

@@ -3,22 +3,14 @@
 import numpy as np
 import plotly.graph_objects as go
 
-from dntk_core.dashboard.figures.canvas import colorbar, figure, log_axis, on, panels
+from dntk_core.dashboard.figures.canvas import colorbar, figure, log_axis, measure_axis, on, panels, tick_format
+from dntk_core.dashboard.metrics import METRICS, of, words
 from dntk_core.dashboard.palette import GAP, LOCAL, SEQUENTIAL, VERMILION, faded, series
 from dntk_core.readout.grid import Grid
 
-TITLES = {"accuracy": "accuracy", "fidelity": "fidelity", "mse": "logit MSE"}
 SYMBOLS = ("circle", "diamond", "square", "triangle-up", "cross", "x", "star")
 COLUMNS, PAIR = 4, 2
-COLUMN_NAMES = ["H", "tau_v", "tau_g", "s", "local", "gap", "removed", "accuracy", "fidelity", "mse"]
-HOVER = "<br>".join(
-    [
-        "H = %{customdata[0]}, τ<sub>v</sub> = %{customdata[1]:~g}, τ<sub>g</sub> = %{customdata[2]:~g}",
-        "s = %{customdata[3]}: %{customdata[4]} local + %{customdata[5]} gap, %{customdata[6]} removed",
-        "accuracy %{customdata[7]:.1%}, fidelity %{customdata[8]:.1%}, MSE %{customdata[9]:.3g}",
-        "<i>click to set the sliders</i><extra></extra>",
-    ]
-)
+SETTING = ["H", "tau_v", "tau_g", "s", "local", "gap", "removed"]
 
 
 def heatmaps(grid: Grid, metric: str, here: tuple[int, float, float]) -> go.Figure:
@@ -26,7 +18,7 @@ def heatmaps(grid: Grid, metric: str, here: tuple[int, float, float]) -> go.Figu
 
     A point's customdata starts with H, τ_v, τ_g, so that a click can apply it.
     """
-    values, table, best = getattr(grid, metric), _table(grid), grid.pareto(metric)
+    values, table, best = of(grid, metric), _table(grid), grid.pareto(metric)
     traces = [
         {
             "type": "heatmap",
@@ -36,8 +28,8 @@ def heatmaps(grid: Grid, metric: str, here: tuple[int, float, float]) -> go.Figu
             "xgap": 1,
             "ygap": 1,
             "customdata": table[i],
-            "meta": {"x": "column", "y": "row", "columns": COLUMN_NAMES},
-            "hovertemplate": HOVER,
+            "meta": {"x": "column", "y": "row", "columns": _columns()},
+            "hovertemplate": _hover(),
             **on(i),
         }
         for i, H in enumerate(grid.H)
@@ -54,8 +46,12 @@ def heatmaps(grid: Grid, metric: str, here: tuple[int, float, float]) -> go.Figu
         i, v, g = stand
         cross = {"x": g, "y": v, "xref": on(i)["xaxis"], "yref": on(i)["yaxis"], "text": "<b>×</b>", "showarrow": False}
         layout["annotations"].append(cross | {"font": {"size": 20, "color": VERMILION}})
-    percent = {} if metric == "mse" else {"tickformat": ".0%"}
-    axis = {"colorscale": SEQUENTIAL, "reversescale": metric == "mse", "colorbar": colorbar(TITLES[metric], **percent)}
+    shown = METRICS[metric]
+    axis = {
+        "colorscale": SEQUENTIAL,
+        "reversescale": shown.better == "lower",
+        "colorbar": colorbar(words(shown), **tick_format(shown)),
+    }
     return figure(
         traces, height=40 + 270 * rows, min_width=680, showlegend=False, coloraxis=axis, margin={"l": 52}, **layout
     )
@@ -75,8 +71,8 @@ def counts(grid: Grid, metric: str) -> go.Figure:
             "y": getattr(grid, kind)[i].ravel(),
             "marker": {"color": [colour if on_front else faded(colour, 0.45) for on_front in best[i].ravel()]},
             "customdata": table[i].reshape(b * g, -1),
-            "meta": {"x": "place", "y": "count", "columns": COLUMN_NAMES},
-            "hovertemplate": HOVER,
+            "meta": {"x": "place", "y": "count", "columns": _columns()},
+            "hovertemplate": _hover(),
             **on(i),
         }
         for i in range(len(grid.H))
@@ -96,7 +92,7 @@ def counts(grid: Grid, metric: str) -> go.Figure:
 
 def frontier(grid: Grid, metric: str, here: tuple[int, float, float]) -> go.Figure:
     """Every setting by its number of gradients and its score, with the Pareto frontier drawn through the best."""
-    values, table, best = getattr(grid, metric), _table(grid), grid.pareto(metric)
+    values, table, best = of(grid, metric), _table(grid), grid.pareto(metric)
     dots = [
         {
             "type": "scatter",
@@ -106,8 +102,8 @@ def frontier(grid: Grid, metric: str, here: tuple[int, float, float]) -> go.Figu
             "y": values[i].ravel(),
             "marker": {"color": series(i), "symbol": SYMBOLS[i % len(SYMBOLS)], "size": 7, "opacity": 0.55},
             "customdata": table[i].reshape(-1, table.shape[-1]),
-            "meta": {"columns": COLUMN_NAMES},
-            "hovertemplate": HOVER,
+            "meta": {"columns": _columns()},
+            "hovertemplate": _hover(),
         }
         for i, H in enumerate(grid.H)
     ]
@@ -122,22 +118,39 @@ def frontier(grid: Grid, metric: str, here: tuple[int, float, float]) -> go.Figu
         "line": {"color": VERMILION, "width": 2, "shape": "hv"},
         "marker": {"size": 11, "symbol": "circle-open", "line": {"width": 2}},
         "customdata": cells[order],
-        "meta": {"columns": COLUMN_NAMES},
-        "hovertemplate": HOVER,
+        "meta": {"columns": _columns()},
+        "hovertemplate": _hover(),
     }
     stand = _here(grid, here)
     if stand:
         star = {"color": VERMILION, "size": 13, "symbol": "x-thin", "line": {"width": 3, "color": VERMILION}}
         at = {"x": [grid.s[stand]], "y": [values[stand]], "hoverinfo": "skip"}
         dots.append({"type": "scatter", "mode": "markers", "name": "sliders", "marker": star} | at)
-    y = {"title": TITLES[metric]} | (log_axis(values) if metric == "mse" else {"tickformat": ".1%"})
+    y = {"title": words(METRICS[metric])} | measure_axis(METRICS[metric], values)
     return figure([*dots, line], height=400, xaxis=log_axis(grid.s) | {"title": "gradients s"}, yaxis=y)
 
 
+def _columns() -> list[str]:
+    """What a point's customdata holds."""
+    return [*SETTING, *METRICS]
+
+
+def _hover() -> str:
+    """A point's setting and scores in words."""
+    scores = enumerate(METRICS.values(), start=len(SETTING))
+    lines = [
+        "H = %{customdata[0]}, τ<sub>v</sub> = %{customdata[1]:~g}, τ<sub>g</sub> = %{customdata[2]:~g}",
+        "s = %{customdata[3]}: %{customdata[4]} local + %{customdata[5]} gap, %{customdata[6]} removed",
+        ", ".join(f"{words(metric)} %{{customdata[{i}]:{metric.format}}}" for i, metric in scores),
+        "<i>click to set the sliders</i><extra></extra>",
+    ]
+    return "<br>".join(lines)
+
+
 def _table(grid: Grid) -> np.ndarray:
-    """Every setting in full, (a, b, g, 10): what COLUMN_NAMES says."""
+    """Every setting in full, (a, b, g, columns): what _columns() says."""
     axes = np.meshgrid(grid.H, grid.tau_v, grid.tau_g, indexing="ij")
-    scores = (grid.accuracy, grid.fidelity, grid.mse)
+    scores = (of(grid, name) for name in METRICS)
     return np.stack([*axes, grid.s, grid.local, grid.gap, grid.removed, *scores], axis=-1).astype(float)
 
 

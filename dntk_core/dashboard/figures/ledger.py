@@ -1,31 +1,50 @@
-"""What a kernel costs, three ways side by side."""
+"""What a kernel costs, three ways side by side, as the paper counts and with everything."""
 
-from math import log10
+from math import floor, log10
 
 import plotly.graph_objects as go
 
 from dntk_core.dashboard.figures.canvas import figure, on, panels
 from dntk_core.dashboard.palette import BLUE, GREY, ORANGE
-from dntk_core.run.ledger import Ledger
+from dntk_core.run.ledger import Counts, Ledger
 
 WAYS = {"naive": ("naive NTK", GREY), "projected": ("projected", ORANGE), "dntk": ("DNTK", BLUE)}
-QUANTITIES = {"jacobians": "Jacobians", "flops": "FLOPs", "bytes": "bytes held"}
+# Title, quantity of a cost, which count.
+COLUMNS = (
+    ("Jacobians", "jacobians", "everything"),
+    ("FLOPs, as the paper counts", "flops", "paper"),
+    ("FLOPs, everything", "flops", "everything"),
+    ("Bytes, as the paper counts", "bytes", "paper"),
+    ("Bytes, everything", "bytes", "everything"),
+)
 
 
-def ledgers(rows: dict[str, Ledger]) -> go.Figure:
-    """One row of panels per ledger: Jacobians, FLOPs and bytes of each way, on a log axis."""
-    cells = [(name, ledger, quantity) for name, ledger in rows.items() for quantity in QUANTITIES]
-    titles = [f"{name}: {QUANTITIES[quantity]}" for name, _, quantity in cells]
-    log = {"type": "log", "dtick": 1, "showticklabels": False}
-    x = [log | {"range": _range(ledger, quantity)} for _, ledger, quantity in cells]
-    y = [
-        {"autorange": "reversed", "showgrid": False, "showticklabels": i % len(QUANTITIES) == 0}
-        for i in range(len(cells))
+def ledgers(rows: dict[str, Counts]) -> go.Figure:
+    """One row of panels per run: Jacobians, then FLOPs and bytes counted both ways, on log axes."""
+    cells = [
+        (name, title, getattr(counts, count), quantity)
+        for name, counts in rows.items()
+        for title, quantity, count in COLUMNS
     ]
-    layout = panels(titles, len(QUANTITIES), x, y, gap=(0.03, 0.22))
-    bars = [bar for i, (_, ledger, quantity) in enumerate(cells) for bar in _bars(ledger, quantity, i)]
-    height, margin = 130 * len(rows) + 10, {"l": 76, "b": 8}
-    return figure(bars, height, margin, min_width=680, showlegend=False, bargap=0.25, **layout)
+    titles = [f"{title}<br>{_saving(ledger.saving(quantity))}" for _, title, ledger, quantity in cells]
+    log = {"type": "log", "dtick": 1, "showticklabels": False}
+    x = [log | {"range": _range(ledger, quantity)} for _, _, ledger, quantity in cells]
+    y = [
+        {
+            "autorange": "reversed",
+            "showgrid": False,
+            "showticklabels": first,
+            "title": f"<b>{name}</b>" if first else "",
+        }
+        for i, (name, *_) in enumerate(cells)
+        for first in [i % len(COLUMNS) == 0]
+    ]
+    layout = panels(titles, len(COLUMNS), x, y, gap=(0.02, 0.3), widths=[0.8, 1, 1, 1, 1])
+    for title in layout["annotations"]:
+        title["align"] = "left"
+    bars = [bar for i, (_, _, ledger, quantity) in enumerate(cells) for bar in _bars(ledger, quantity, i)]
+    height, margin = 150 * len(rows) + 30, {"l": 96, "t": 44, "b": 8}
+    return figure(bars, height, margin, min_width=840, showlegend=False, bargap=0.25, **layout)
 
 
 def _bars(ledger: Ledger, quantity: str, panel: int) -> list[dict]:
@@ -36,27 +55,37 @@ def _bars(ledger: Ledger, quantity: str, panel: int) -> list[dict]:
             "name": label,
             "x": [float(getattr(getattr(ledger, way), quantity))],
             "y": [label],
-            "text": [_number(getattr(getattr(ledger, way), quantity))],
+            "text": [number(getattr(getattr(ledger, way), quantity))],
             "textposition": "outside",
             "cliponaxis": False,
             "marker": {"color": colour},
-            "hovertemplate": f"{label}: %{{x:.3g}} {QUANTITIES[quantity]}<extra></extra>",
+            "hovertemplate": f"{label}: %{{x:.3g}} {quantity}<extra></extra>",
             **on(panel),
         }
         for way, (label, colour) in WAYS.items()
     ]
 
 
-def _number(value: float) -> str:
-    """A count for people: 1,297 or 2.7×10¹²."""
+def number(value: float) -> str:
+    """A count for people.
+
+    >>> number(1297), number(2.66e12)
+    ('1,297', '2.7×10<sup>12</sup>')
+    """
     if value < 1e5:
         return f"{value:,.0f}"
-    power = int(log10(value))
+    power = floor(log10(value))
     return f"{value / 10**power:.1f}×10<sup>{power}</sup>"
+
+
+def _saving(times: float) -> str:
+    if times < 1.5:
+        return f"DNTK takes {1 / times:.1f} × as much"
+    return f"DNTK takes {number(times) if times >= 10 else f'{times:.1f}'} × less"
 
 
 def _range(ledger: Ledger, quantity: str) -> list[float]:
     """Decades from one below the least to some above the most, where its number is written."""
     values = [log10(getattr(getattr(ledger, way), quantity)) for way in WAYS]
     low = min(values) - 1
-    return [low, low + 1.35 * (max(values) - low)]
+    return [low, low + 1.6 * (max(values) - low)]

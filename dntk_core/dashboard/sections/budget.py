@@ -1,17 +1,18 @@
 """Error budget: the terms of the paper's bounds."""
 
 import numpy as np
-import streamlit as st
 
 from dntk_core.dashboard import cached
+from dntk_core.dashboard.controls import RIDGES
 from dntk_core.dashboard.figures import budget as figures
+from dntk_core.dashboard.kernel import chosen_class, kernel_name
 from dntk_core.dashboard.page import Page
 from dntk_core.dashboard.panel import Panel
-from dntk_core.dashboard.sections.kernel import chosen_class, kernel_name
-from dntk_core.dashboard.view import RIDGES
 from dntk_core.kernels.spectrum import parameter_redundancy
 from dntk_core.readout.bounds import ASSUMPTIONS, ErrorBudget
+from dntk_core.run.live import Live
 
+TITLE = "Error budget"
 DIMENSIONS = tuple(round(2**power) for power in np.arange(6, 16.5, 0.5))
 RIDGE = rf"""
 $$\mathbb E[(f-f_K)^2]^{{1/2}}\le\mathcal E_{{\mathrm{{approx}}}}+\mathcal E_{{\mathrm{{bias}}}}(\lambda)
@@ -50,11 +51,11 @@ def panels(here: Page) -> tuple[Panel, Panel]:
     """The budget over ridge, and over the projected dimension."""
     view, run = here.view, here.run
     c, name = chosen_class(view), kernel_name(here)
-    over = budgets(run.key)
+    over = budgets(here.live)
     at = over[RIDGES.index(view.ridge)]
     terms = {"approximation": at.approx, "bias": at.bias, "variance": at.variance}
     sizes = {term: float(values.mean() if c is None else values[c]) for term, values in terms.items()}
-    largest = max(sizes, key=sizes.get)
+    largest = max(sizes, key=lambda term: sizes[term])
     values = here.live.spectrum(c).values
     redundancy = [parameter_redundancy(values, run.parameters, k, view.epsilon) for k in DIMENSIONS]
     k = run.features.shape[2]
@@ -80,11 +81,9 @@ def panels(here: Page) -> tuple[Panel, Panel]:
     )
 
 
-@st.cache_resource(max_entries=3, show_spinner="Evaluating the bounds")
-def budgets(key: str) -> tuple[ErrorBudget, ...]:
+def budgets(live: Live) -> tuple[ErrorBudget, ...]:
     """The budget at every ridge of the slider."""
-    live = cached.live(key)
-    return tuple(live.error_budget(ridge) for ridge in RIDGES)
+    return cached.derived(live, ("budgets",), lambda: tuple(live.error_budget(ridge) for ridge in RIDGES))
 
 
 def calls(here: Page) -> tuple[str, ...]:

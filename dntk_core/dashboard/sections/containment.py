@@ -1,10 +1,11 @@
 """Containment: property (A)."""
 
 from dntk_core.dashboard.figures import containment as figures
+from dntk_core.dashboard.kernel import chosen_class, kernel_name
 from dntk_core.dashboard.page import Page
 from dntk_core.dashboard.panel import Panel
-from dntk_core.dashboard.sections.kernel import chosen_class, kernel_name
 
+TITLE = "Containment"
 DEFINITION = r"""
 **Property (A).** For cluster $h$ with local kernel $K_h=U_h\Sigma_hU_h^\top$ truncated at rank $r_h$, the share of its
 variance inside the first $r$ global eigenvectors, restricted to the cluster and orthonormalised, is

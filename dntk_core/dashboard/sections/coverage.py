@@ -1,10 +1,11 @@
 """Gap coverage: property (B)."""
 
 from dntk_core.dashboard.figures import coverage as figures
+from dntk_core.dashboard.kernel import chosen_class, kernel_name
 from dntk_core.dashboard.page import Page
 from dntk_core.dashboard.panel import Panel
-from dntk_core.dashboard.sections.kernel import chosen_class, kernel_name
 
+TITLE = "Gap coverage"
 DEFINITION = r"""
 **Property (B).** Local eigenspaces, truncated at $\varepsilon$ and lifted to all inputs, do not span the global ones:
 for some $j\le r_g$, $\;\|\Pi^{\mathrm{loc}}u_j\|^2\le1-\delta$.

@@ -1,19 +1,21 @@
 """Curves: scores and conditioning over size, rank and ridge; all methods side by side."""
 
 import numpy as np
-import streamlit as st
 
 from dntk_core.base.progress import Progress, Report, ignore
 from dntk_core.dashboard import cached
+from dntk_core.dashboard.controls import RIDGES
 from dntk_core.dashboard.figures import curves as figures
 from dntk_core.dashboard.mixing import current_mixing
 from dntk_core.dashboard.page import Page
 from dntk_core.dashboard.panel import Panel
-from dntk_core.dashboard.view import RIDGES
+from dntk_core.dashboard.recipe import mixing_call
 from dntk_core.distill import METHODS
 from dntk_core.readout.comparison import MethodCurve
 from dntk_core.readout.curves import Curve
+from dntk_core.run.live import Live
 
+TITLE = "Curves"
 VIEWS = {"size": "Size", "rank": "Rank", "ridge": "Ridge", "methods": "All methods"}
 SEEDS, SIZES, RANKS = range(3), 24, 80
 # A readout on s gradients solves an s × s system per class.
@@ -49,10 +51,15 @@ READS = {
 }
 
 
-def panels(here: Page, over: str = "size", report: Report = ignore) -> tuple[Panel]:
+def panels(here: Page) -> tuple[Panel, ...]:
+    """All views of the page."""
+    return tuple(panel(here, over) for over in VIEWS)
+
+
+def panel(here: Page, over: str, report: Report = ignore) -> Panel:
     """The curves over "size", "rank" or "ridge", or "methods" side by side."""
     if over == "methods":
-        return (methods_panel(here, report),)
+        return methods_panel(here, report)
     live, view = here.live, here.view
     network = float(np.mean(live.problem.logits.argmax(axis=1) == live.problem.labels))
     mixing = current_mixing(live, view)
@@ -62,11 +69,11 @@ def panels(here: Page, over: str = "size", report: Report = ignore) -> tuple[Pan
     elif over == "rank":
         results, mark = {"rank-r kernels": live.rank_curve(spread(m, RANKS), view.ridge)}, view.rank
     else:
-        results = {f"all {m}": full_ridge_curve(here.run.key)}
+        results = {f"all {m}": full_ridge_curve(live)}
         results |= {f"{view.method}, s = {mixing.size}": live.ridge_curve(mixing, RIDGES)}
         mark = view.ridge
     title = f"Over {figures.AXES[over]}"
-    return (Panel(f"curve_{over}", figures.curve(results, over, mark, network), title, READS[over], DEFINITIONS[over]),)
+    return Panel(f"curve_{over}", figures.curve(results, over, mark, network), title, READS[over], DEFINITIONS[over])
 
 
 def methods_panel(here: Page, report: Report) -> Panel:
@@ -74,7 +81,7 @@ def methods_panel(here: Page, report: Report) -> Panel:
     curves = []
     for done, method in enumerate(METHODS):
         report(Progress("compare", done, len(METHODS), method))
-        curves.append(method_curve(here.run.key, method, here.view.ridge))
+        curves.append(method_curve(here.live, method, here.view.ridge))
     report(Progress("compare", len(METHODS), len(METHODS)))
     return Panel(
         "methods",
@@ -95,27 +102,22 @@ def method_sizes(m: int) -> list[int]:
     return [s for s in (2, 3, 5, 10, 20, 50, 100, 200) if s <= m // 2] or [m]
 
 
-@st.cache_resource(max_entries=200, show_spinner=False)
-def method_curve(key: str, method: str, ridge: float) -> MethodCurve:
+def method_curve(live: Live, method: str, ridge: float) -> MethodCurve:
     """One method over all sizes; kept, since the slowest takes seconds."""
-    live = cached.live(key)
-    return live.compare(method_sizes(len(live.problem.targets)), ridge, SEEDS, (method,))[0]
+    sizes = method_sizes(len(live.problem.targets))
+    return cached.derived(
+        live, ("method curve", method, ridge), lambda: live.compare(sizes, ridge, SEEDS, (method,))[0]
+    )
 
 
-@st.cache_resource(max_entries=3, show_spinner=False)
-def full_ridge_curve(key: str) -> Curve:
+def full_ridge_curve(live: Live) -> Curve:
     """The full kernel over ridges, which no slider changes."""
-    return cached.live(key).ridge_curve(None, RIDGES)
+    return cached.derived(live, ("full ridge curve",), lambda: live.ridge_curve(None, RIDGES))
 
 
 def sizes_of(method: str, m: int) -> list[int]:
     """Where a method is scored: one without a nested order is distilled anew for each size, so at few."""
     return spread(min(m, LARGEST), SIZES) if METHODS[method].nested else method_sizes(m)
-
-
-def every_panel(here: Page) -> tuple[Panel, ...]:
-    """All views of the page, for the report."""
-    return tuple(panel for over in VIEWS for panel in panels(here, over))
 
 
 def calls(here: Page, over: str) -> tuple[str, ...]:
@@ -126,10 +128,7 @@ def calls(here: Page, over: str) -> tuple[str, ...]:
     if over == "rank":
         return (f"live.rank_curve({spread(m, RANKS)}, ridge={view.ridge})",)
     if over == "ridge":
-        rows = f'live.local_global({view.H}, {view.tau_v}, {view.tau_g}, "{view.rule}")'
-        if view.method != "local-global":
-            rows = f'live.distil("{view.method}", {current_mixing(here.live, view).size}, ridge={view.ridge})'
-        return tuple(f"live.ridge_curve({each}, {list(RIDGES)})" for each in ("None", rows))
+        return tuple(f"live.ridge_curve({each}, {list(RIDGES)})" for each in ("None", mixing_call(here)))
     return (f'live.size_curve("{view.method}", {sizes_of(view.method, m)}, ridge={view.ridge})',)
 
 

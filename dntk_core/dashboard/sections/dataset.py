@@ -13,6 +13,7 @@ from dntk_core.dataset.sizes import evenly_sized
 from dntk_core.dataset.soft_labels import shares
 from dntk_core.run.pipeline import Run
 
+TITLE = "Dataset distillation"
 ROWS = 10
 GALLERY = r"""
 Each image $\tilde x_{k,j}$ of class $k$ stands for a share $w_{k,j}$ of the class's real images, written below it; the
@@ -102,7 +103,7 @@ def base_curves(here: Page, other: Run | None) -> dict:
     """Scores over size of the open run and, if there, of the one with the other network."""
     found = {}
     for run in (here.run, other):
-        if run is not None:
+        if run is not None and run.distillation is not None:
             weights = np.array(run.distillation["weights"])
             name = f"trained on {run.spec.dataset.base} images"
             found[name] = evenly_sized(run.problem, run.train_labels, weights, here.view.ridge)

@@ -6,8 +6,10 @@ from dntk_core.dashboard.figures import distillation as figures
 from dntk_core.dashboard.mixing import current_mixing
 from dntk_core.dashboard.page import Page
 from dntk_core.dashboard.panel import Panel
+from dntk_core.dashboard.recipe import mixing_call
 from dntk_core.distill import METHODS
 
+TITLE = "Gradient distillation"
 ROWS = 6
 OUTCOME = r"""
 **Algorithm 1** on $\bar K=\frac1C\sum_cK^c$: cut the inputs into $H$ clusters; keep each cluster's leading local
@@ -59,3 +61,8 @@ def panels(here: Page, page: int = 1) -> tuple[Panel, Panel]:
 def pages(here: Page) -> int:
     """How many pages the gallery has."""
     return max(1, -(-current_mixing(here.live, here.view).size // ROWS))
+
+
+def calls(here: Page) -> tuple[str, ...]:
+    """The calls that give the scores of the distilled set and of the full kernel."""
+    return tuple(f"live.scores({each}, ridge={here.view.ridge})" for each in (mixing_call(here), "None"))

@@ -1,18 +1,18 @@
 """Grid search: Algorithm 1 at every combination of H, τ_v and τ_g."""
 
 import numpy as np
-import streamlit as st
 
 from dntk_core.dashboard import cached
 from dntk_core.dashboard.figures import grid as figures
+from dntk_core.dashboard.metrics import FIRST, METRICS, of, words
 from dntk_core.dashboard.page import Page
 from dntk_core.dashboard.panel import Panel
 from dntk_core.readout.grid import Grid
 
+TITLE = "Grid search"
 CLUSTERS = (5, 10, 15, 20)
 TAU_V = tuple(np.linspace(0.5, 0.95, 10).round(3).tolist())
 TAU_G = tuple(np.linspace(0.5, 1.0, 11).round(3).tolist())
-METRICS = {"fidelity": "Fidelity", "accuracy": "Accuracy", "mse": "Logit MSE"}
 HEATMAPS = r"""
 For each $H$, Algorithm 1 at every $(\tau_v,\tau_g)$, scored on the test inputs at the ridge and gap rule in the
 sidebar. A setting is **Pareto-optimal**, and boxed, if no other setting of any $H$ has at most its $s$ and at least its
@@ -27,17 +27,17 @@ Every setting of the grid by its number of gradients $s$ and its score. The line
 """
 
 
-def panels(here: Page, metric: str = "fidelity") -> tuple[Panel, Panel, Panel]:
+def panels(here: Page, metric: str = FIRST) -> tuple[Panel, Panel, Panel]:
     """Heatmaps, frontier and counts."""
     view = here.view
-    grid = search(here.run.key, clusters(here), view.ridge, view.rule)
+    grid = search(here)
     stand = (view.H, view.tau_v, view.tau_g)
     best = grid.pareto(metric)
     return (
         Panel(
             "grid",
             figures.heatmaps(grid, metric, stand),
-            f"{METRICS[metric]} over thresholds",
+            f"{METRICS[metric].title} over thresholds",
             f"Each cell is a setting; the {int(best.sum())} boxed ones are beaten by none of the {best.size}. "
             "Click a cell to set the sliders.",
             HEATMAPS,
@@ -64,23 +64,25 @@ def clusters(here: Page) -> tuple[int, ...]:
     return tuple(h for h in CLUSTERS if h <= len(here.run.targets) // 2) or (1,)
 
 
-@st.cache_resource(max_entries=40, show_spinner="Searching the grid")
-def search(key: str, H: tuple[int, ...], ridge: float, rule: str) -> Grid:
-    """The grid at one ridge; moving H, τ_v or τ_g only moves the cross in it."""
-    return cached.live(key).grid(H, TAU_V, TAU_G, ridge, rule)
+def search(here: Page) -> Grid:
+    """The grid at one ridge and rule; moving H, τ_v or τ_g only moves the cross in it."""
+    ridge, rule = here.view.ridge, here.view.rule
+    return cached.derived(
+        here.live, ("grid", ridge, rule), lambda: here.live.grid(clusters(here), TAU_V, TAU_G, ridge, rule)
+    )
 
 
 def best_settings(here: Page, metric: str) -> dict[str, dict]:
     """The Pareto-optimal settings in words and as sliders' values, smallest first; of equals, one."""
-    grid = search(here.run.key, clusters(here), here.view.ridge, here.view.rule)
-    values, settings, seen = getattr(grid, metric), {}, set()
+    grid = search(here)
+    values, settings, seen = of(grid, metric), {}, set()
     for cell in sorted(map(tuple, np.argwhere(grid.pareto(metric))), key=lambda cell: grid.s[cell]):
         if (grid.s[cell], values[cell]) in seen:
             continue
         seen.add((grid.s[cell], values[cell]))
         H, tau_v, tau_g = int(grid.H[cell[0]]), float(grid.tau_v[cell[1]]), float(grid.tau_g[cell[2]])
-        score = f"{values[cell]:.3g}" if metric == "mse" else f"{values[cell]:.1%}"
-        label = f"s = {grid.s[cell]}, {METRICS[metric].lower()} {score}: H {H}, variance {tau_v:g}, gap {tau_g:g}"
+        score = f"{words(METRICS[metric])} {values[cell]:{METRICS[metric].format}}"
+        label = f"s = {grid.s[cell]}, {score}: H {H}, variance {tau_v:g}, gap {tau_g:g}"
         settings[label] = {"H": H, "tau_v": tau_v, "tau_g": tau_g}
     return settings
 

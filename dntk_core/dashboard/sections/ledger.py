@@ -6,13 +6,16 @@ from dntk_core.dashboard.page import Page
 from dntk_core.dashboard.panel import Panel
 from dntk_core.run.ledger import IMAGENET, Description, ledger
 
+TITLE = "Cost"
 DEFINITION = r"""
-Training side only; every way needs the same test gradients.
+Training side only; every way needs the same test gradients. Two counts, because they answer two questions:
 
+- **As the paper counts**: one kernel alone, from gradients that are there. FLOPs $n^2P$ for the naive kernel, $n^2k$
+  projected, $m^2k$ for DNTK; bytes of the gradients, $8\,nP$, $8\,nk$ and $8\,mk$.
+- **Everything, gradients included**: gradients $(1 + 2C)\,F$ per input with $F$ FLOPs of a forward pass, projection
+  $2CP$ per input, all $C$ kernels, Cholesky $C\,s^3/3$, gradient distillation, and dataset distillation where there is
+  one; bytes of gradients and kernels, $8\,C\,(n^2 + nP)$, $8\,C\,(n^2 + nk)$ and $8\,C\,(m^2 + mk)$.
 - **Jacobians**: inputs whose gradients are computed, $n$, $n$ and $m$.
-- **FLOPs**: gradients $(1 + 2C)\,F$ per input with $F$ those of a forward pass, projection $2CP$ per input,
-  kernels $C\,n^2P$, $C\,n^2k$ and $C\,m^2k$, Cholesky $C\,s^3/3$, dataset distillation where there is one.
-- **Bytes held**: kernels and projected gradients, $8\,C\,(n^2 + nk)$.
 
 The second row counts ImageNet with ResNet-50 at 50 distilled images and one distilled gradient per class.
 """
@@ -34,11 +37,11 @@ def description(here: Page) -> Description:
 
 
 def panels(here: Page) -> tuple[Panel, ...]:
-    """The cost of the open run and of the paper's largest, three ways."""
+    """The cost of the open run and of the paper's largest, three ways, counted twice."""
     rows = {"this run": ledger(description(here)), "ImageNet": ledger(IMAGENET)}
-    saved = 10 ** rows["this run"].saved("flops"), 10 ** rows["ImageNet"].saved("flops")
+    saved = [count.saving("flops") for count in (rows["this run"].paper, rows["this run"].everything)]
     read = (
-        f"Shorter is cheaper, each gridline ten times: DNTK takes {saved[0]:,.0f} times fewer FLOPs "
-        f"than the naive kernel here and {saved[1]:,.0f} times fewer on ImageNet."
+        f"Shorter is cheaper, each gridline ten times: DNTK takes {saved[0]:,.0f} times fewer FLOPs than the naive "
+        f"kernel as the paper counts, {saved[1]:,.0f} times fewer with all gradients included."
     )
     return (Panel("ledger", ledgers(rows), "What the kernel costs", read, DEFINITION),)

@@ -1,10 +1,11 @@
 """Spectra: how fast the class kernels decay, what that saves, and what the kernel looks like."""
 
 from dntk_core.dashboard.figures import spectra as figures
+from dntk_core.dashboard.kernel import chosen_class, kernel_name, mean_name
 from dntk_core.dashboard.page import Page
 from dntk_core.dashboard.panel import Panel
-from dntk_core.dashboard.sections.kernel import chosen_class, kernel_name, mean_name
 
+TITLE = "Spectra"
 DECAY = r"""
 The class kernel $K^c=\Phi^c(\Phi^c)^\top$ is symmetric and positive semi-definite, so its singular values are its
 eigenvalues $\lambda_1\ge\dots\ge\lambda_m$. The truncation rank is

@@ -7,7 +7,9 @@ import pytest
 
 from dntk_core.cli.main import main
 from dntk_core.dashboard.mixing import current_mixing
-from dntk_core.dashboard.snippets import as_command, as_python
+from dntk_core.dashboard.page import Page
+from dntk_core.dashboard.recipe import python, scores_command
+from dntk_core.dashboard.sections import distillation
 from dntk_core.dashboard.view import View
 from dntk_core.run.live import Live
 
@@ -20,10 +22,11 @@ def test_python_and_command_print_the_scores_of_the_page(default_run, view, caps
     mixing = current_mixing(live, view)
     shown = live.scores(mixing, view.ridge)
 
-    exec(as_python(default_run.key, view, mixing.size), {})
+    here = Page(default_run, live, view, {})
+    exec(python(default_run.key, distillation.calls(here)), {})
     assert capsys.readouterr().out.splitlines()[0] == str(shown)
 
-    program, *arguments = shlex.split(as_command(default_run.key, view, mixing.size).removeprefix("python -m "))
+    program, *arguments = shlex.split(scores_command(here).removeprefix("python -m "))
     assert program == "dntk_core" and main(arguments) == 0
     printed = json.loads(capsys.readouterr().out)
     assert printed["s"] == mixing.size

@@ -3,16 +3,18 @@
 from streamlit.testing.v1 import AppTest
 
 from dntk_core.dashboard import literal
+from dntk_core.dashboard.controls import CONTROLS, Choice, Slider
 
 
 def script():
     import streamlit as st
 
-    from dntk_core.dashboard.controls import apply, publish, sidebar
-    from dntk_core.dashboard.view import Limits, link
+    from dntk_core.dashboard.controls import Limits
+    from dntk_core.dashboard.sidebar import apply, publish, sidebar
+    from dntk_core.dashboard.view import link
 
     inputs = st.session_state.get("inputs", 100)
-    view = sidebar(Limits(inputs, ("cat", "dog"), ("local-global", "kernel PCA")), ("H", "ridge"))
+    view = sidebar(Limits(inputs, ("cat", "dog")), ("H", "ridge", "toy"))
     publish({"run": "abc", **link(view)})
     st.button("grid", on_click=apply, kwargs={"H": 5, "tau_v": 0.7, "tau_g": 0.95})
     st.session_state["seen"] = view
@@ -75,3 +77,21 @@ def test_a_smaller_run_pulls_the_values_into_its_range():
     app.run()
     assert not app.exception
     assert app.session_state["seen"].H <= 20 and app.session_state["seen"].rank <= 40
+
+
+def test_a_new_control_is_one_row_of_the_table(monkeypatch):
+    monkeypatch.setitem(CONTROLS, "toy", Slider("Toy", "A toy.", 3, lambda limits: (1, limits.inputs), 1, int))
+    app = open_app(toy="7")
+    assert app.slider(key="view_toy").label == "Toy" and app.session_state["seen"].toy == 7
+    app.slider(key="view_toy").set_value(9).run()
+    assert app.session_state["seen"].toy == 9 and app.query_params["toy"] == "9"
+    assert not app.exception
+
+
+def test_a_new_choice_is_one_row_of_the_table(monkeypatch):
+    row = Choice("Toy", "A toy.", "old", lambda limits: ("old", "new"), shown=lambda value, limits: value.upper())
+    monkeypatch.setitem(CONTROLS, "toy", row)
+    app = open_app()
+    assert app.selectbox(key="view_toy").options == ["OLD", "NEW"]
+    app.selectbox(key="view_toy").set_value("new").run()
+    assert app.session_state["seen"].toy == "new" and app.query_params["toy"] == "new"
