@@ -37,7 +37,7 @@ with page("Export", uses=USES) as here:
                 st.code(
                     "from dntk_core.run.export import load_distilled\n\n"
                     f'distilled = load_distilled("{path.name}")\n'
-                    "predictions = distilled.predict(run.kernels.cross)  # or predict_features(Φ*)",
+                    "predictions = distilled.predict(run.kernels)  # or predict_features(Φ*)",
                     language="python",
                 )
 

@@ -3,17 +3,19 @@
 from argparse import ArgumentParser, Namespace
 
 from dntk_core.base.terminal import Bar
-from dntk_core.cli.flags import add_json, add_ridge, add_run, run_of
+from dntk_core.cli.flags import add_json, add_readout, add_ridge, add_run, run_of
 from dntk_core.readout.comparison import compare, comparison_table
+from dntk_core.readout.metrics import METRICS
 
 HELP = "scores of every method over sizes"
-METRICS = ("rows", "accuracy", "fidelity", "mse", "coverage", "reconstruction")
+NAMES = ("rows", *METRICS, "coverage", "reconstruction")
 
 
 def add(parser: ArgumentParser) -> None:
     """Describe the flags."""
     add_run(parser)
     add_ridge(parser)
+    add_readout(parser)
     parser.add_argument(
         "--sizes",
         type=int,
@@ -31,11 +33,13 @@ def add(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> tuple[list[dict], str]:
     """Compare the methods."""
     problem = run_of(arguments).problem
-    curves = compare(problem, arguments.sizes, arguments.ridge, range(arguments.seeds), report=Bar())
+    curves = compare(
+        problem, arguments.sizes, arguments.ridge, range(arguments.seeds), report=Bar(), by=arguments.readout
+    )
     result = [
-        {"method": curve.method, "sizes": curve.sizes.tolist()}
-        | {metric: curve.mean(metric).tolist() for metric in METRICS}
-        | {f"{metric}_std": curve.std(metric).tolist() for metric in METRICS}
+        {"method": curve.method, "sizes": curve.sizes.tolist(), "settings": curve.settings}
+        | {metric: curve.mean(metric).tolist() for metric in NAMES}
+        | {f"{metric}_std": curve.std(metric).tolist() for metric in NAMES}
         for curve in curves
     ]
     return result, comparison_table(curves)

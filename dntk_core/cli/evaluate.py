@@ -1,10 +1,11 @@
 """Score one distilled set of a run beside the full kernel."""
 
 from argparse import ArgumentParser, Namespace
-from dataclasses import asdict
 
 from dntk_core.cli.flags import add_distillation, add_json, add_run, distillation_of, run_of
 from dntk_core.kernels.ridge import absolute_ridge
+from dntk_core.readout.leave_one_out import RIDGES, leave_one_out
+from dntk_core.readout.metrics import METRICS
 from dntk_core.readout.ridge import evaluate
 
 HELP = "scores of a method on a run"
@@ -22,23 +23,31 @@ def run(arguments: Namespace) -> tuple[dict, str]:
     chosen = distillation_of(arguments)
     run = run_of(arguments)
     mixing = chosen.mixing(run)
-    full, distilled = (asdict(evaluate(run.problem, A, chosen.ridge)) for A in (None, mixing))
+    full, distilled = (evaluate(run.problem, A, chosen.ridge, chosen.readout).scores for A in (None, mixing))
+    suggested = leave_one_out(run.kernels, run.targets, RIDGES).best
     result = {
         "run": run.key,
         "method": chosen.method,
         "ridge": chosen.ridge,
+        "suggested_ridge": suggested,
+        "readout": chosen.readout,
+        "setting": mixing.description,
         "lambda": absolute_ridge(run.kernels, chosen.ridge),
         "s": mixing.size,
         "rows": dict(mixing.counts),
         "removed": mixing.removed,
-        "scores": distilled,
-        "full": full | {"s": len(run.targets)},
+        "scores": dict(distilled),
+        "full": {**full, "s": len(run.targets)},
     }
     rows = [(chosen.method, mixing.size, distilled), ("full kernel", len(run.targets), full)]
     table = "\n".join(
-        f"{name:26} {s:5} {scores['accuracy']:9.3f} {scores['fidelity']:9.3f} {scores['mse']:11.4g}"
+        f"{name:26} {s:5}" + "".join(f" {scores[key]:12{metric.format}}" for key, metric in METRICS.items())
         for name, s, scores in rows
     )
     kinds = ", ".join(f"{count} {kind}" for kind, count in mixing.counts.items())
-    header = f"{'':26} {'s':>5} {'accuracy':>9} {'fidelity':>9} {'MSE':>11}"
-    return result, f"{header}\n{table}\nrows: {kinds}; removed {mixing.removed}; λ = {result['lambda']:.4g}"
+    header = f"{'':26} {'s':>5}" + "".join(f" {metric.title:>12}" for metric in METRICS.values())
+    made = f" ({mixing.description})" if mixing.setting else ""
+    return result, (
+        f"{header}\n{table}\nrows: {kinds}{made}; removed {mixing.removed}; λ = {result['lambda']:.4g}\n"
+        f"leave-one-out on the kernel inputs suggests --ridge {suggested:g}"
+    )

@@ -27,6 +27,8 @@ def run(arguments: Namespace) -> tuple[dict, str]:
     if path.suffix not in EXPORTS or not path.parent.is_dir():
         raise DNTKError(f"--out must be a file named *{' or *'.join(EXPORTS)} in a folder that exists, got {path}")
     run = run_of(arguments)
-    distilled = export_distilled(run, chosen.mixing(run), path, chosen.ridge, chosen.settings, chosen.command(run.key))
+    distilled = export_distilled(
+        run, chosen.mixing(run), path, chosen.ridge, chosen.settings, chosen.command(run.key), chosen.readout
+    )
     result = {"path": str(path), "bytes": path.stat().st_size, "manifest": distilled.manifest}
     return result, f"{path}: {len(distilled.targets)} gradients, {size(result['bytes'])}, read back and checked"

@@ -10,6 +10,7 @@ from dntk_core.base.errors import DNTKError
 from dntk_core.base.spec import RunSpec
 from dntk_core.base.terminal import Bar, duration, size
 from dntk_core.distill import GAP_RULES, METHODS
+from dntk_core.readout.ridge import READOUTS
 from dntk_core.run.distillation import Distillation
 from dntk_core.run.pipeline import Run, load_or_build, open_run
 
@@ -66,6 +67,17 @@ def add_ridge(parser: ArgumentParser) -> None:
     )
 
 
+def add_readout(parser: ArgumentParser) -> None:
+    """How the distilled gradients are fitted."""
+    names = "; ".join(f"{name}: {readout.summary}" for name, readout in READOUTS.items())
+    parser.add_argument(
+        "--readout",
+        default=Distillation.readout,
+        choices=READOUTS,
+        help=f"how distilled gradients are fitted ({Distillation.readout}). {names}",
+    )
+
+
 def add_distillation(parser: ArgumentParser) -> None:
     """Which distilled set."""
     start = Distillation()
@@ -98,6 +110,7 @@ def add_distillation(parser: ArgumentParser) -> None:
         default=start.rule,
         help=f"how coverage of a direction is measured, for local-global ({start.rule}, the paper's)",
     )
+    add_readout(parser)
     parser.add_argument(
         "--size", type=int, metavar="S", help="number of distilled gradients, instead of H, τ_v and τ_g"
     )

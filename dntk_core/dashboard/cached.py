@@ -29,7 +29,7 @@ def live(key: str) -> Live:
 
 def derived(live: Live, key: tuple, compute: Callable[[], Any]) -> Any:
     """What `compute` returns, remembered with the run under `key`, which names all that it depends on."""
-    return live._memo.get(key, compute)
+    return live.remember(key, compute)
 
 
 def forget(key: str) -> None:

@@ -31,7 +31,7 @@ def choose_other(here: Page) -> Page | None:
 def scores(one: Page) -> None:
     """The scores of the distilled set on screen, with the full kernel's beside them."""
     mixing = current_mixing(one.live, one.view)
-    distilled, full = one.live.scores(mixing, one.view.ridge), one.live.scores(None, one.view.ridge)
+    distilled, full = one.live.scores(mixing, one.view.ridge, one.view.readout), one.live.scores(None, one.view.ridge)
     rows = [("Gradients s", f"{mixing.size}", f"{len(one.run.targets)}")]
     for name, metric in METRICS.items():
         rows.append((metric.title, f"{of(distilled, name):{metric.format}}", f"{of(full, name):{metric.format}}"))

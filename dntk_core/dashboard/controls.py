@@ -6,8 +6,8 @@ from math import isfinite
 from typing import Any
 
 from dntk_core.distill import GAP_RULES, METHODS
-
-RIDGES = tuple(float(f"{digit}e{power}") for power in range(-8, 1) for digit in (1, 3))
+from dntk_core.readout.leave_one_out import RIDGES
+from dntk_core.readout.ridge import READOUTS
 
 
 @dataclass(frozen=True)
@@ -158,6 +158,13 @@ CONTROLS: dict[str, Control] = {
         "How the gradients are compressed.",
         default="local-global",
         choices=lambda limits: tuple(METHODS),
+    ),
+    "readout": Choice(
+        "Readout",
+        "paper: the distilled gradients are fitted to their s averaged targets. nystrom: to all m targets.",
+        default="paper",
+        choices=lambda limits: tuple(READOUTS),
+        shown=lambda value, limits: READOUTS[value].title,
     ),
     "rule": Choice(
         "Gap rule",

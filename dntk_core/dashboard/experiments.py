@@ -10,20 +10,14 @@ from dntk_core.dashboard.metrics import FIRST, METRICS, of, words
 from dntk_core.dashboard.page import Page
 from dntk_core.dashboard.panel import Panel
 from dntk_core.dashboard.sections import containment, coverage, curves, grid, ledger, spectra
+from dntk_core.distill import METHODS
 from dntk_core.kernels.spectrum import truncation_rank
 from dntk_core.run.ledger import ledger as costs
 
 SIZES = (5, 10, 20, 50, 100, 250, 500)
 EPSILON, CLUSTERS = 0.05, 10
 # Methods whose gradients are those of some inputs, not mixtures: the paper's sampling baselines.
-SELECTIONS = (
-    "random",
-    "ridge leverage scores",
-    "farthest point",
-    "k-means medoids",
-    "herding",
-    "randomly pivoted Cholesky",
-)
+SELECTIONS = tuple(name for name, method in METHODS.items() if method.selects)
 # A curve that reaches this share of its last accuracy has saturated.
 NEARLY = 0.97
 

@@ -30,7 +30,8 @@ def write_distilled(here: Page, suffix: str) -> tuple[Path, Distilled]:
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     path = folder / f"distilled-{here.run.key}-{mixing.size}{suffix}"
     chosen = distillation(here)
-    return path, export_distilled(here.run, mixing, path, chosen.ridge, chosen.settings, chosen.command(here.run.key))
+    command = chosen.command(here.run.key)
+    return path, export_distilled(here.run, mixing, path, chosen.ridge, chosen.settings, command, chosen.readout)
 
 
 def tables(here: Page) -> dict[str, pd.DataFrame]:

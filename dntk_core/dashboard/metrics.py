@@ -1,26 +1,11 @@
 """How scores are presented: every figure and table that shows scores loops over METRICS."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
+from dntk_core.readout.metrics import METRICS, Metric
 
-@dataclass(frozen=True)
-class Metric:
-    """One score: its title, number format, which way is better, whether its axis is logarithmic."""
+__all__ = ["FIRST", "METRICS", "Measure", "Metric", "is_share", "of", "words"]
 
-    title: str
-    format: str
-    better: Literal["higher", "lower"]
-    log: bool
-    function: Callable | None = None
-
-
-METRICS: dict[str, Metric] = {
-    "accuracy": Metric("Accuracy", ".1%", "higher", log=False),
-    "fidelity": Metric("Fidelity", ".1%", "higher", log=False),
-    "mse": Metric("Logit MSE", ".3g", "lower", log=True),
-}
 # The score that is looked at first.
 FIRST = "fidelity"
 
@@ -38,7 +23,7 @@ class Measure(Protocol):
 
 def of(result: Any, name: str) -> Any:
     """The score `name`, or another measure, of scores, a curve or a grid."""
-    return getattr(result, name)
+    return result[name] if name in METRICS else getattr(result, name)
 
 
 def words(measure: Measure) -> str:

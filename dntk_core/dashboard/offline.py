@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 from dntk_core.base.errors import DNTKError
 from dntk_core.dashboard import cached
+from dntk_core.dashboard.controls import CONTROLS
 from dntk_core.dashboard.page import Page, limits
 from dntk_core.dashboard.view import View, link, restore
 from dntk_core.run.pipeline import Run
@@ -22,5 +23,5 @@ def open_page(run: Run, settings: Mapping[str, str]) -> Page:
     bounds = limits(run)
     for name, value in settings.items():
         if restore({name: value}, bounds)[1]:
-            raise DNTKError(f"{name} = {value[:20]} is not possible here; allowed is {bounds.describe(name)}")
+            raise DNTKError(f"{name} = {value[:20]} is not possible here; allowed is {CONTROLS[name].describe(bounds)}")
     return page_of(run, restore(settings, bounds)[0])

@@ -46,8 +46,9 @@ def distillation(here: Page) -> Distillation:
     """The distilled set on screen."""
     view = here.view
     if view.method == "local-global":
-        return Distillation(view.method, view.H, view.tau_v, view.tau_g, view.rule, view.ridge)
-    return Distillation(view.method, ridge=view.ridge, size=current_mixing(here.live, view).size)
+        return Distillation(view.method, view.H, view.tau_v, view.tau_g, view.rule, view.ridge, view.readout)
+    size = current_mixing(here.live, view).size
+    return Distillation(view.method, ridge=view.ridge, readout=view.readout, size=size)
 
 
 def scores_command(here: Page) -> str:

@@ -9,6 +9,9 @@ from dntk_core.kernels.class_kernels import ClassKernels
 from dntk_core.kernels.modes import Modes
 from dntk_core.kernels.ridge import absolute_ridge
 
+# Where ridges are looked for.
+RIDGES = tuple(float(f"{digit}e{power}") for power in range(-8, 1) for digit in (1, 3))
+
 
 @dataclass(frozen=True)
 class LeaveOneOut:

@@ -68,5 +68,5 @@ def mse(judged: Judged) -> np.ndarray:
 METRICS: dict[str, Metric] = {
     "accuracy": Metric(accuracy, "Accuracy", ".1%", higher=True, share=True),
     "fidelity": Metric(fidelity, "Fidelity", ".1%", higher=True, share=True),
-    "mse": Metric(mse, "MSE", ".3g", higher=False, log=True),
+    "mse": Metric(mse, "Logit MSE", ".3g", higher=False, log=True),
 }

@@ -19,6 +19,7 @@ class Distillation:
     tau_g: float = 0.8
     rule: str = "ratio"
     ridge: float = 1e-4
+    readout: str = "paper"
     size: int | None = None
     seed: int = 0
 
@@ -37,7 +38,7 @@ class Distillation:
     def settings(self) -> dict[str, str | int | float]:
         """What counts, by name."""
         names = ("H", "tau_v", "tau_g", "rule") if self.size is None else ("size",)
-        return {name: getattr(self, name) for name in ("method", *names, "ridge", "seed")}
+        return {name: getattr(self, name) for name in ("method", *names, "ridge", "readout", "seed")}
 
     def command(self, key: str) -> str:
         """The command line that prints this set's scores on a run."""

@@ -6,7 +6,7 @@ import os
 import platform
 import uuid
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
@@ -19,14 +19,13 @@ from dntk_core.base.errors import DNTKError
 from dntk_core.base.spec import RunSpec
 from dntk_core.data.archives import read_npz
 from dntk_core.distill.mixing import Mixing
+from dntk_core.kernels.class_kernels import ClassKernels
 from dntk_core.kernels.ridge import absolute_ridge
 from dntk_core.readout.ridge import (
     Compressed,
     coefficients,
     compress,
     evaluate_compressed,
-    prefix_coefficients,
-    ridge_factor,
 )
 from dntk_core.run.pipeline import Run
 
@@ -39,10 +38,11 @@ class Distilled:
     """A distilled gradient set.
 
     features: (C, s, k)  Φ̂ = AΦ
-    targets:  (s, C)     Ŷ = AY
+    targets:  (s, C)     b^c, for the paper's readout Ŷ = AY
     mixing:   (s, m)     A
-    gram:     (C, s, s)  A K^c Aᵀ, so that solving it again gives the same bits
+    gram:     (C, s, s)  G^c, for the paper's readout A K^c Aᵀ; solving it again gives the same bits
     manifest: spec, keys, hashes, versions, settings, metrics, command
+    basis:    (C, s, s)  of the Nyström readout alone, as in `Compressed`
     """
 
     features: np.ndarray
@@ -50,38 +50,47 @@ class Distilled:
     mixing: np.ndarray
     gram: np.ndarray
     manifest: dict
+    basis: np.ndarray | None = None
 
-    def predict(self, cross: np.ndarray) -> np.ndarray:
-        """Predict from K* (C, t, m), the kernel against the run's own inputs: (t, C), bit for bit as the run does."""
-        compressed = Compressed(self.mixing, self.gram, self.targets.T)
-        return (cross @ coefficients(compressed, self.manifest["lambda"]))[..., 0].T
+    def predict(self, kernels: ClassKernels) -> np.ndarray:
+        """Predict the test inputs of the run's own kernels: (t, C), bit for bit as the run does."""
+        alpha = coefficients(Compressed(self.mixing, self.gram, self.targets.T, self.basis), self.manifest["lambda"])
+        return np.stack([f[:, 0] for f in kernels.predict(alpha)], axis=1)
 
     def predict_features(self, features: np.ndarray) -> np.ndarray:
         """Predict from projected gradients Φ* (C, t, k) alone, f^c = Φ*^c Φ̂^cᵀ β^c: (t, C), equal up to rounding."""
-        factor = ridge_factor(self.gram, self.manifest["lambda"])
-        beta = prefix_coefficients(factor, self.targets.T, [len(self.targets)])
+        # With the rows of Φ̂ in the place of inputs, their weights are β.
+        rows = Compressed(np.eye(len(self.targets)), self.gram, self.targets.T, self.basis)
+        beta = coefficients(rows, self.manifest["lambda"])
         return (np.asarray(features, np.float64) @ (self.features.transpose(0, 2, 1) @ beta))[..., 0].T
 
 
 def export_distilled(
-    run: Run, mixing: Mixing, path: Path | str, ridge: float, settings: dict | None = None, command: str = ""
+    run: Run,
+    mixing: Mixing,
+    path: Path | str,
+    ridge: float,
+    settings: dict | None = None,
+    command: str = "",
+    by: str = "paper",
 ) -> Distilled:
     """Write a distilled set as .safetensors or .npz, whole or not at all; the manifest goes inside.
 
     The file is read back before it takes its name: it must predict what the run does, bit for bit.
     settings: what made the mixing (method, H, …), kept for people
     command:  a shell command that gives the same scores
+    by:       a readout of READOUTS
     """
     path = Path(path)
     write = _format(path).write
-    compressed = compress(run.kernels, run.targets, mixing)
+    compressed = compress(run.kernels, run.targets, mixing, by)
     A = compressed.matrix
     arrays = {
         "features": np.stack([A @ np.asarray(Phi, np.float64) for Phi in run.features]),
         "targets": np.ascontiguousarray(compressed.targets.T),
         "mixing": np.ascontiguousarray(A),
         "gram": np.ascontiguousarray(compressed.gram),
-    }
+    } | ({} if compressed.basis is None else {"basis": compressed.basis})
     scores = evaluate_compressed(run.problem, compressed, ridge)
     manifest = {
         "format": FORMAT,
@@ -92,7 +101,7 @@ def export_distilled(
         "settings": dict(settings or {}),
         "ridge": ridge,
         "lambda": absolute_ridge(run.kernels, ridge),
-        "metrics": {**asdict(scores), "gradients": len(A), "compression": A.shape[1] / len(A)},
+        "metrics": {**scores.scores, "gradients": len(A), "compression": A.shape[1] / len(A)},
         "arrays": {name: _describe(array) for name, array in arrays.items()},
         "versions": {"python": platform.python_version()} | {name: version(name) for name in PACKAGES},
         "command": command,
@@ -100,7 +109,7 @@ def export_distilled(
     temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}{path.suffix}")
     try:
         write(temporary, arrays, json.dumps(manifest, sort_keys=True))
-        _compare(Distilled(**arrays, manifest=manifest), distilled := load_distilled(temporary), run.kernels.cross)
+        _compare(Distilled(**arrays, manifest=manifest), distilled := load_distilled(temporary), run.kernels)
         os.replace(temporary, path)
     except OSError as error:
         raise DNTKError(f"{path} cannot be written ({error.strerror}); choose another folder") from None
@@ -109,8 +118,8 @@ def export_distilled(
     return distilled
 
 
-def _compare(written: Distilled, read: Distilled, cross: np.ndarray) -> None:
-    if not np.array_equal(written.predict(cross), read.predict(cross)):
+def _compare(written: Distilled, read: Distilled, kernels: ClassKernels) -> None:
+    if not np.array_equal(written.predict(kernels), read.predict(kernels)):
         raise DNTKError("what was written does not give back the run's predictions; nothing is kept, report this")
 
 
@@ -139,7 +148,7 @@ def _check(name: str, manifest, arrays: dict[str, np.ndarray]) -> None:
     require(isinstance(manifest, dict) and manifest.get("format") == FORMAT, f"its format is not {FORMAT}")
     require(manifest.get("version") == VERSION, f"version {VERSION} is read, it has {manifest.get('version')!r}")
     wanted = {"features", "targets", "mixing", "gram"}
-    require(set(arrays) == wanted, f"it must hold {', '.join(sorted(wanted))} and nothing else")
+    require(set(arrays) - {"basis"} == wanted, f"it must hold {', '.join(sorted(wanted))} and nothing else")
     described = manifest.get("arrays")
     require(described == {key: _describe(array) for key, array in arrays.items()}, "an array does not match its hash")
     require(all(array.dtype == np.float64 for array in arrays.values()), "its arrays must be float64")
@@ -147,6 +156,7 @@ def _check(name: str, manifest, arrays: dict[str, np.ndarray]) -> None:
     shapes = [arrays[key].shape for key in ("gram", "targets", "features", "mixing")]
     s, C = (*shapes[1], 0, 0)[:2]
     fit = shapes[0] == (C, s, s) and shapes[1] == (s, C) and shapes[2][:2] == (C, s) and shapes[3][:1] == (s,)
+    fit &= "basis" not in arrays or arrays["basis"].shape == (C, s, s)
     require(fit and len(shapes[2]) == 3 and len(shapes[3]) == 2 and s >= 1, f"shapes {shapes} do not fit together")
     lam = manifest.get("lambda")
     require(type(lam) in (int, float) and 0.0 <= float(lam or 0) < np.inf, f"lambda is {lam!r}"[:80])

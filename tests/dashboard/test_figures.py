@@ -24,7 +24,7 @@ from dntk_core.dashboard.figures import (
 from dntk_core.dashboard.figures.canvas import POINTS, panels, thin
 from dntk_core.dashboard.metrics import METRICS, Metric
 from dntk_core.data.images import as_images
-from dntk_core.distill import Mixing, identity
+from dntk_core.distill import Mixing
 from dntk_core.kernels.spectrum import effective_dimension, parameter_redundancy, truncation_rank
 from dntk_core.readout.bounds import error_budget
 from dntk_core.readout.comparison import compare

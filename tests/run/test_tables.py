@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dntk_core.distill import METHODS, Source
-from dntk_core.readout.modes import class_spectra
+from dntk_core.kernels.spectrum import spectrum
 from dntk_core.readout.ridge import evaluate
 from dntk_core.run.tables import gradients_table, predictions_table, spectra_table, weights_table
 
@@ -36,6 +36,6 @@ def test_predictions_give_the_scores_back(default_run, mixing):
 
 
 def test_spectra_list_every_eigenvalue(default_run):
-    spectra = class_spectra(default_run.problem)
+    spectra = tuple(map(spectrum, default_run.kernels.train))
     table = spectra_table(spectra, default_run.class_names)
     assert len(table) == sum(len(each.values) for each in spectra)

@@ -49,7 +49,7 @@ def heatmaps(grid: Grid, metric: str, here: tuple[int, float, float]) -> go.Figu
     shown = METRICS[metric]
     axis = {
         "colorscale": SEQUENTIAL,
-        "reversescale": shown.better == "lower",
+        "reversescale": not shown.higher,
         "colorbar": colorbar(words(shown), **tick_format(shown)),
     }
     return figure(

@@ -8,34 +8,35 @@ import plotly.graph_objects as go
 from dntk_core.dashboard import literal
 from dntk_core.dashboard.figures.canvas import colorbar, figure, on, panels, thin
 from dntk_core.dashboard.palette import SEQUENTIAL, faded, series
-from dntk_core.kernels.gram import Gram
-from dntk_core.kernels.spectrum import data_redundancy, effective_dimension, truncation_rank
+from dntk_core.kernels.kernel import Kernel
+from dntk_core.kernels.spectrum import Between, Spectrum
 
 DASHES = ("solid", "dot", "dash")
 CELLS = 140
 
 
-def spectra(values: Mapping[str, np.ndarray], epsilon: float, chosen: str) -> go.Figure:
+def spectra(found: Mapping[str, Spectrum], epsilon: float, chosen: str) -> go.Figure:
     """All spectra on a log scale, truncation ranks marked, the chosen kernel in front.
 
-    values: eigenvalues (m,), descending, by kernel name
+    found: by kernel name; of a spectrum that is not complete, a rank beyond what is known has no mark
     """
-    names = sorted(values, key=lambda name: name == chosen)
-    lines = [_line(name, values[name], colour(values, name), name == chosen) for name in names]
+    names = sorted(found, key=lambda name: name == chosen)
+    lines = [_line(name, found[name].values, colour(found, name), name == chosen) for name in names]
+    ranks = {name: int(found[name].rank(epsilon).high) for name in names}
+    names = [name for name in names if ranks[name] <= len(found[name].values)]
     shown = [literal.plotly(name) for name in names]
-    ranks = {name: truncation_rank(values[name], epsilon) for name in names}
     marks = {
         "type": "scatter",
         "mode": "markers",
         "name": f"truncation rank at ε = {epsilon:g}",
         "x": [ranks[name] for name in names],
-        "y": [max(values[name][ranks[name] - 1], np.finfo(float).tiny) for name in names],
+        "y": [max(found[name].values[ranks[name] - 1], np.finfo(float).tiny) for name in names],
         "text": shown,
         "meta": {"columns": ["kernel"]},
         "customdata": [[name] for name in shown],
         "hovertemplate": "%{text}: truncation rank %{x}<extra></extra>",
         "marker": {
-            "color": [colour(values, name)["color"] for name in names],
+            "color": [colour(found, name)["color"] for name in names],
             "size": [11 if name == chosen else 8 for name in names],
             "symbol": "diamond",
             "line": {"width": 1, "color": "white"},
@@ -51,32 +52,42 @@ def spectra(values: Mapping[str, np.ndarray], epsilon: float, chosen: str) -> go
     )
 
 
-def summary(values: Mapping[str, np.ndarray], epsilon: float, lam: float, chosen: str) -> go.Figure:
+def summary(found: Mapping[str, Spectrum], epsilon: float, lam: float, chosen: str) -> go.Figure:
     """Truncation rank, redundancy and effective dimension of every kernel, in the colours of its spectrum."""
-    names = list(values)
+    names = list(found)
+    ranks = [found[name].rank(epsilon) for name in names]
+    sizes = [found[name].m for name in names]
     measures = {
-        f"Truncation rank r (ε = {epsilon:g})": [truncation_rank(values[name], epsilon) for name in names],
-        "Data redundancy m / r": [data_redundancy(values[name], epsilon) for name in names],
-        f"Effective dimension d(λ = {lam:.2g})": [effective_dimension(values[name], lam) for name in names],
+        f"Truncation rank r (ε = {epsilon:g})": ranks,
+        "Data redundancy m / r": [Between(m / r.high, m / r.low) for m, r in zip(sizes, ranks, strict=True)],
+        f"Effective dimension d(λ = {lam:.2g})": [found[name].dimension(lam) for name in names],
     }
     bars = [
         {
             "type": "bar",
             "orientation": "h",
             "name": title,
-            "x": numbers,
+            # Where only bounds are known, the bar ends at the lower and a whisker at the upper one.
+            "x": [number.low for number in numbers],
+            "error_x": {
+                "type": "data",
+                "symmetric": False,
+                "array": [number.high - number.low for number in numbers],
+                "arrayminus": [0.0 for _ in numbers],
+                "visible": not all(number.exact for number in numbers),
+            },
             "y": [literal.plotly(name) for name in names],
             "text": [f"{number:.3g}" for number in numbers],
             "textposition": "outside",
             "cliponaxis": False,
             "meta": {"x": "value", "y": "kernel"},
             "hovertemplate": "%{y}: %{x:.4g}<extra></extra>",
-            "marker": {"color": [faded(colour(values, name)["color"], 1 if name == chosen else 0.6) for name in names]},
+            "marker": {"color": [faded(colour(found, name)["color"], 1 if name == chosen else 0.6) for name in names]},
             **on(i),
         }
         for i, (title, numbers) in enumerate(measures.items())
     ]
-    x = [{"range": [0, 1.15 * max(numbers)], "nticks": 5} for numbers in measures.values()]
+    x = [{"range": [0, 1.15 * max(number.high for number in numbers)], "nticks": 5} for numbers in measures.values()]
     y = [{"type": "category", "autorange": "reversed", "showticklabels": i == 0, "showgrid": False} for i in range(3)]
     return figure(
         bars,
@@ -89,7 +100,7 @@ def summary(values: Mapping[str, np.ndarray], epsilon: float, lam: float, chosen
     )
 
 
-def kernel_picture(kernel: np.ndarray | Gram, labels: np.ndarray) -> go.Figure:
+def kernel_picture(kernel: Kernel, labels: np.ndarray) -> go.Figure:
     """The kernel (m, m) as cosines, inputs sorted by cluster labels (m,); large ones as means over blocks."""
     m = len(labels)
     norms = np.sqrt(np.clip(kernel.diagonal(), np.finfo(float).tiny, None))
@@ -99,7 +110,7 @@ def kernel_picture(kernel: np.ndarray | Gram, labels: np.ndarray) -> go.Figure:
     mean = np.zeros((m, len(starts)))
     mean[np.argsort(labels, kind="stable"), np.repeat(np.arange(len(starts)), widths)] = 1 / np.repeat(widths, widths)
     mean /= norms[:, None]
-    blocks = mean.T @ (kernel @ mean)
+    blocks = mean.T @ kernel.times(mean)
     middle = starts + (widths - 1) / 2
     heat = {
         "type": "heatmap",
@@ -132,9 +143,9 @@ def kernel_picture(kernel: np.ndarray | Gram, labels: np.ndarray) -> go.Figure:
     )
 
 
-def colour(values: Mapping[str, np.ndarray], name: str) -> dict:
+def colour(found: Mapping[str, Spectrum], name: str) -> dict:
     """Colour and dash of a kernel: the same for its line, its mark and its bar."""
-    place = list(values).index(name)
+    place = list(found).index(name)
     return {"color": series(place), "dash": DASHES[place // 7 % len(DASHES)]}
 
 

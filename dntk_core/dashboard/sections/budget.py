@@ -56,10 +56,10 @@ def panels(here: Page) -> tuple[Panel, Panel]:
     terms = {"approximation": at.approx, "bias": at.bias, "variance": at.variance}
     sizes = {term: float(values.mean() if c is None else values[c]) for term, values in terms.items()}
     largest = max(sizes, key=lambda term: sizes[term])
-    values = here.live.spectrum(c).values
-    redundancy = [parameter_redundancy(values, run.parameters, k, view.epsilon) for k in DIMENSIONS]
+    whole = here.live.spectrum(c)
+    redundancy = [parameter_redundancy(whole, run.parameters, k, view.epsilon) for k in DIMENSIONS]
     k = run.features.shape[2]
-    own = parameter_redundancy(values, run.parameters, k, view.epsilon)
+    own = parameter_redundancy(whole, run.parameters, k, view.epsilon)
     measured = run.projection_error.get("measured_mean_kernel" if c is None else "measured")
     return (
         Panel(
@@ -91,5 +91,5 @@ def calls(here: Page) -> tuple[str, ...]:
     view, c = here.view, chosen_class(here.view)
     return (
         f"live.error_budget({view.ridge})",
-        f"parameter_redundancy(live.spectrum({c}).values, run.parameters, run.features.shape[2], {view.epsilon})",
+        f"parameter_redundancy(live.spectrum({c}), run.parameters, run.features.shape[2], {view.epsilon})",
     )

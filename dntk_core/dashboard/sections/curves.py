@@ -65,12 +65,15 @@ def panel(here: Page, over: str, report: Report = ignore) -> Panel:
     mixing = current_mixing(live, view)
     m = len(here.run.targets)
     if over == "size":
-        results, mark = {view.method: live.size_curve(view.method, sizes_of(view.method, m), view.ridge)}, mixing.size
+        results, mark = (
+            {view.method: live.size_curve(view.method, sizes_of(view.method, m), view.ridge, by=view.readout)},
+            mixing.size,
+        )
     elif over == "rank":
         results, mark = {"rank-r kernels": live.rank_curve(spread(m, RANKS), view.ridge)}, view.rank
     else:
         results = {f"all {m}": full_ridge_curve(live)}
-        results |= {f"{view.method}, s = {mixing.size}": live.ridge_curve(mixing, RIDGES)}
+        results |= {f"{view.method}, s = {mixing.size}": live.ridge_curve(mixing, RIDGES, view.readout)}
         mark = view.ridge
     title = f"Over {figures.AXES[over]}"
     return Panel(f"curve_{over}", figures.curve(results, over, mark, network), title, READS[over], DEFINITIONS[over])

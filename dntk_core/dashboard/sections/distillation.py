@@ -33,7 +33,7 @@ def panels(here: Page, page: int = 1) -> tuple[Panel, Panel]:
     """The outcome, and the synthetic gradients of one page of them."""
     live, view, run = here.live, here.view, here.run
     mixing = current_mixing(live, view)
-    scores, full = live.scores(mixing, view.ridge), live.scores(None, view.ridge)
+    scores, full = live.scores(mixing, view.ridge, view.readout), live.scores(None, view.ridge)
     network = float(np.mean(live.problem.logits.argmax(axis=1) == live.problem.labels))
     method = METHODS[view.method]
     looks = " It looks at the network's outputs; the paper's method does not." if method.uses_targets else ""

@@ -68,7 +68,9 @@ def search(here: Page) -> Grid:
     """The grid at one ridge and rule; moving H, τ_v or τ_g only moves the cross in it."""
     ridge, rule = here.view.ridge, here.view.rule
     return cached.derived(
-        here.live, ("grid", ridge, rule), lambda: here.live.grid(clusters(here), TAU_V, TAU_G, ridge, rule)
+        here.live,
+        ("grid", ridge, rule, here.view.readout),
+        lambda: here.live.grid(clusters(here), TAU_V, TAU_G, ridge, rule, by=here.view.readout),
     )
 
 

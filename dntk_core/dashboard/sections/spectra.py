@@ -30,8 +30,8 @@ def panels(here: Page) -> tuple[Panel, Panel, Panel]:
     live, view = here.live, here.view
     c, chosen = chosen_class(view), kernel_name(here)
     names = here.run.class_names
-    values = {mean_name(names): live.spectrum().values}
-    values |= {name: each.values for name, each in zip(names, live.spectra(), strict=True)}
+    values = {mean_name(names): live.spectrum()}
+    values |= {name: each for name, each in zip(names, live.spectra(), strict=True)}
     return (
         Panel(
             "spectra",
@@ -60,5 +60,5 @@ def panels(here: Page) -> tuple[Panel, Panel, Panel]:
 def calls(here: Page) -> tuple[str, ...]:
     """The calls that give these numbers."""
     view, c = here.view, chosen_class(here.view)
-    measures = f"truncation_rank(each.values, {view.epsilon}), effective_dimension(each.values, live.lam({view.ridge}))"
+    measures = f"each.rank({view.epsilon}), each.dimension(live.lam({view.ridge}))"
     return (f"[({measures}) for each in (live.spectrum(), *live.spectra())]", f"live.labels({view.H}, {c})")
