@@ -13,18 +13,30 @@ import time
 import uuid
 import warnings
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from dntk_core.base.errors import DNTKError
-from dntk_core.cache.files import described, in_use, locked, read_array, read_json, sha256, sync, write, writing
+from dntk_core.base.errors import DNTKError, Vanished
+from dntk_core.cache.files import (
+    Checksums,
+    Content,
+    described,
+    in_use,
+    locked,
+    read_array,
+    read_json,
+    sync,
+    write,
+    writing,
+)
 from dntk_core.cache.workbench import Workbench
 
 # What a stage builds: arrays or bytes by name, and a note.
-Contents = tuple[dict, dict]
+Contents = tuple[dict[str, Content], dict[str, Any]]
 
 LAYOUT = 1
 _META = {"layout": int, "stage": str, "key": str, "created": float, "spec": str, "note": dict, "files": dict}
@@ -62,19 +74,21 @@ class Store:
 
     def __init__(self, root: Path | str | None = None):
         self.root = Path(root or os.environ.get("DNTK_CACHE_DIR") or Path(__file__).resolve().parents[2] / "cache")
-        self._verified: dict[tuple, bool] = {}
+        self._checksums = Checksums()
 
     def get(self, stage: str, key: str) -> Artifact | None:
-        """Open a finished artifact, or None; a damaged one is set aside."""
+        """Open a finished artifact; None if there is none, or one of another layout. A damaged one is set aside."""
         folder = self._artifact(stage, key)
         if not folder.is_dir():
             return None
         try:
             meta = _read_meta(folder)
+            if meta is None:
+                return None
             if (meta["stage"], meta["key"]) != (stage, key):
-                raise DNTKError("its description is another's")
+                raise DNTKError(f"its description is that of {str(meta['stage'])[:40]}-{str(meta['key'])[:40]}")
             for path, entry in described(folder, meta["files"]).items():
-                self._verify(path, entry)
+                self._checksums.verify(path, entry)
         except (OSError, DNTKError) as error:
             self._set_aside(folder, error)
             return None
@@ -85,8 +99,8 @@ class Store:
         stage: str,
         key: str,
         spec: str,
-        build: Callable[["Workbench"], tuple[dict, dict]],
-        help: Callable[["Workbench"], None] | None = None,
+        build: Callable[[Workbench], Contents],
+        help: Callable[[Workbench], None] | None = None,
     ) -> Artifact:
         """Return the artifact; build it first if it is not there, once for all processes that ask.
 
@@ -102,16 +116,21 @@ class Store:
         with self._lock(stage, key, wait=help is None) as mine:
             if mine and self.get(stage, key) is None:
                 self._drop_leftovers(stage, key)
-                contents, note = build(bench)
-                self._publish(stage, key, spec, contents, note)
+                self._publish(stage, key, spec, *build(bench))
                 bench.clear()
             if mine:
-                return self.get(stage, key)
+                return self._opened(stage, key)
         bench.open()
         # Published before its workbench is cleared: if it is not there yet, the workbench just opened is in use.
-        if self.get(stage, key) is None:
+        if help is not None and self.get(stage, key) is None:
             help(bench)
         return self.load_or_build(stage, key, spec, build)
+
+    def _opened(self, stage: str, key: str) -> Artifact:
+        """Open an artifact that was there a moment ago."""
+        if (artifact := self.get(stage, key)) is None:
+            raise Vanished(f"the cached {stage} was deleted or damaged while it was in use; start again")
+        return artifact
 
     def artifacts(self, stage: str) -> list[dict]:
         """Descriptions of all finished artifacts of a stage, unverified."""
@@ -124,7 +143,7 @@ class Store:
         return sum(path.lstat().st_size for path in folder.iterdir()) if folder.is_dir() else 0
 
     def delete(self, stage: str, key: str) -> None:
-        """Remove an artifact and what was left of its making."""
+        """Remove an artifact and what is left of its shards."""
         for folder in (self._artifact(stage, key), self.root / "partial" / f"{stage}-{key}"):
             if folder.is_dir():
                 # Renamed first, so that no reader meets half an artifact.
@@ -133,7 +152,7 @@ class Store:
                 shutil.rmtree(doomed)
 
     def sweep(self, keep: Callable[[str, str], bool]) -> int:
-        """Delete scratch, damaged and unlocked partial folders, and artifacts that `keep(stage, key)` denies.
+        """Delete scratch and damaged folders, and all unlocked artifacts and shards that `keep(stage, key)` denies.
 
         Returns the bytes freed.
         """
@@ -177,10 +196,11 @@ class Store:
             if free:
                 bench.clear()
 
-    def _lock(self, stage: str, key: str, wait: bool = True):
+    def _lock(self, stage: str, key: str, wait: bool = True) -> AbstractContextManager[bool]:
         return locked(self.root / "locks" / f"{stage}-{key}.lock", wait)
 
-    def _publish(self, stage: str, key: str, spec: str, contents: dict, note: dict) -> None:
+    def _publish(self, stage: str, key: str, spec: str, contents: dict[str, Content], note: dict[str, Any]) -> None:
+        """Write all files to a scratch folder, then rename it into place."""
         # Made again: the cache may have been deleted while the stage was computed.
         self._make_folders()
         scratch = self._scratch(f"{stage}-{key}")
@@ -198,21 +218,19 @@ class Store:
                 "files": files,
             }
             write(scratch, "meta.json", json.dumps(meta, indent=1).encode())
+            folder = self._artifact(stage, key)
             with writing(self.root):
-                os.rename(scratch, self._artifact(stage, key))
-                sync(self._artifact(stage, key).parent)
+                for name, entry in files.items():
+                    self._checksums.note(scratch / name, entry)
+                if folder.is_dir():
+                    # It has another layout, or is damaged and could not be set aside.
+                    os.rename(folder, self._scratch(folder.name))
+                os.rename(scratch, folder)
+                sync(folder.parent)
         except BaseException:
             # A full disk gets its space back.
             shutil.rmtree(scratch, ignore_errors=True)
             raise
-
-    def _verify(self, path: Path, entry: dict) -> None:
-        stat = path.stat()
-        mark = (str(path), stat.st_ino, stat.st_mtime_ns, stat.st_size, entry["sha256"])
-        if mark not in self._verified:
-            if stat.st_size != entry["bytes"] or sha256(path) != entry["sha256"]:
-                raise DNTKError(f"{path.name} does not match its checksum")
-            self._verified[mark] = True
 
     def _set_aside(self, folder: Path, error: Exception) -> None:
         aside = self.root / "damaged" / f"{folder.name}-{uuid.uuid4().hex}"
@@ -223,13 +241,13 @@ class Store:
         warnings.warn(f"cached {folder.name} is damaged ({error}); set aside as {aside}, computed anew", stacklevel=4)
 
 
-def _read_meta(folder: Path) -> dict:
-    """Read meta.json; DNTKError unless it has exactly the fields that `_publish` writes."""
+def _read_meta(folder: Path) -> dict | None:
+    """Read meta.json, None if another version wrote it; DNTKError unless it has the fields that `_publish` writes."""
     meta = read_json(folder / "meta.json")
-    if meta.get("layout") != LAYOUT:
-        raise DNTKError(f"its layout is {str(meta.get('layout'))[:20]}, this version reads {LAYOUT}")
+    if type(meta.get("layout")) is int and meta["layout"] != LAYOUT:
+        return None
     if {name: type(value) for name, value in meta.items()} != _META:
-        raise DNTKError("its description does not fit")
+        raise DNTKError("its description has unknown or missing fields")
     return meta
 
 

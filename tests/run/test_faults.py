@@ -15,7 +15,7 @@ from dntk_core.base.compute import Compute
 from dntk_core.base.errors import DNTKError
 from dntk_core.base.spec import InputSpec, ModelSpec, ProjectionSpec
 from dntk_core.cache.index import Index
-from dntk_core.cache.store import Store
+from dntk_core.cache.store import LAYOUT, Store
 from dntk_core.run.estimate import estimate
 from dntk_core.run.pipeline import open_run, runs
 
@@ -131,13 +131,13 @@ def test_a_clock_that_jumps_only_changes_dates(tmp_path, monkeypatch, capsys, wh
     assert SMALL.key in capsys.readouterr().out
 
 
-def test_an_older_layout_is_set_aside_and_named(tmp_path, undisturbed):
+def test_an_artifact_of_another_layout_counts_as_absent(tmp_path, undisturbed):
     load_or_build(SMALL, store=Store(tmp_path))
     (meta,) = (tmp_path / "artifacts").glob("kernels-*/meta.json")
     meta.write_text(json.dumps(json.loads(meta.read_text()) | {"layout": 0}))
-    with pytest.warns(UserWarning, match="layout is 0, this version reads 1"):
-        run = load_or_build(SMALL, store=Store(tmp_path))
-    assert same(run, undisturbed) and len([*(tmp_path / "damaged").iterdir()]) == 1
+    assert Store(tmp_path).get("kernels", SMALL.key) is None and not (tmp_path / "damaged").exists()
+    run = load_or_build(SMALL, store=Store(tmp_path))
+    assert same(run, undisturbed) and json.loads(meta.read_text())["layout"] == LAYOUT
 
 
 @pytest.mark.parametrize(
