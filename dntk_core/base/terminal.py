@@ -1,7 +1,9 @@
-"""Progress bars with ETA for a terminal; silent lines where there is none."""
+"""Progress bars with the time left for a terminal; one line per stage where there is none."""
 
 import sys
 import time
+from collections.abc import Callable
+from typing import TextIO
 
 from dntk_core.base.progress import Progress
 
@@ -11,7 +13,7 @@ WIDTH = 28
 class Bar:
     """Draw one line per stage: name, bar, share done, time left."""
 
-    def __init__(self, stream=sys.stderr, clock=time.monotonic):
+    def __init__(self, stream: TextIO = sys.stderr, clock: Callable[[], float] = time.monotonic):
         self.stream, self.clock = stream, clock
         self.stage, self.started, self.first = "", 0.0, 0
 
@@ -42,7 +44,7 @@ class Bar:
 
 
 def duration(seconds: float) -> str:
-    """Say a time span.
+    """Write a time span for people.
 
     >>> duration(7.2), duration(754)
     ('7 s', '12 min 34 s')
@@ -52,12 +54,12 @@ def duration(seconds: float) -> str:
 
 
 def size(count: int) -> str:
-    """Say a number of bytes.
+    """Write a number of bytes for people.
 
     >>> size(122812050)
     '117.1 MiB'
     """
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if count < 1024 or unit == "GiB":
-            return f"{count:.1f} {unit}" if unit != "B" else f"{count} B"
-        count /= 1024
+    if count < 1024:
+        return f"{count} B"
+    power = next((power for power in (1, 2) if count < 1024 ** (power + 1)), 3)
+    return f"{count / 1024**power:.1f} {('KiB', 'MiB', 'GiB')[power - 1]}"

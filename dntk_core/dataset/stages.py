@@ -22,7 +22,7 @@ from dntk_core.dataset.selection import SELECTIONS
 from dntk_core.dataset.soft_labels import TEMPERATURE, shares
 from dntk_core.dataset.synthesis import Descent, Targets, synthesise
 from dntk_core.models.architectures import build_model
-from dntk_core.models.training import Seen, accuracy, batches, fit, tensor
+from dntk_core.models.training import Seen, accuracy, batches, tensor, train_network
 
 # Real images per class that the map of feature space shows.
 SHOWN = 60
@@ -158,7 +158,7 @@ def build_student_stage(
         report(replace(event, stage="student"))
 
     settings = replace(spec.model, epochs=epochs)
-    model = fit(model, x, soft_objective(wanted, weights), settings, told, device, bench).cpu()
+    model = train_network(model, x, soft_objective(wanted, weights), settings, told, device, bench).cpu()
     test = accuracy(model, Seen(data, data.test_images), torch.from_numpy(data.test_labels))
     return {"weights.safetensors": save_tensors(model.state_dict())}, {"test_accuracy": test}
 

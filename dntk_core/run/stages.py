@@ -21,7 +21,7 @@ from dntk_core.gradients.stream import exact_batch, exact_kernels, projector, st
 from dntk_core.kernels.class_kernels import kernels_by_size, kernels_from_features
 from dntk_core.models.architectures import build_model
 from dntk_core.models.artifact import load_network
-from dntk_core.models.training import Seen, accuracy, fit, label_objective
+from dntk_core.models.training import Seen, accuracy, label_objective, train_network
 from dntk_core.run.estimate import check_size
 
 # Inputs on which the projection's error is measured against the exact kernel.
@@ -50,7 +50,7 @@ def build_model_stage(spec: RunSpec, compute: Compute, report: Report, bench: Wo
         objective = label_objective(torch.from_numpy(data.train_labels[learnt]), device)
         judge = _judge(data, held_out) if len(held_out) else None
         images = Seen(data, data.train_images, learnt)
-        model = fit(model, images, objective, spec.model, report, device, bench, judge, data.flip)
+        model = train_network(model, images, objective, spec.model, report, device, bench, judge, data.flip)
     steps = Steps(report, "test accuracy", 0, len(data.test_labels))
     test = accuracy(model.to(device).eval(), Seen(data, data.test_images), torch.from_numpy(data.test_labels), steps)
     return {"weights.safetensors": save_tensors(model.cpu().state_dict())}, {"test_accuracy": test}

@@ -166,7 +166,7 @@ def test_bad_input_is_refused_before_anything_is_written(tmp_path, spec, says):
 def test_a_class_without_inputs_is_named(tmp_path, monkeypatch):
     from dntk_core.data import sources
 
-    digits = sources.digits(DataSpec())
+    digits = sources.SOURCES["digits"](DataSpec())
     keep = digits.train.labels != 7
     train = sources.Split(digits.train.images[keep], digits.train.labels[keep])
     monkeypatch.setitem(sources.SOURCES, "digits", lambda spec: replace(digits, train=train))
@@ -178,14 +178,14 @@ def test_a_class_without_inputs_is_named(tmp_path, monkeypatch):
 def test_non_finite_weights_stop_the_run_and_are_named(tmp_path, monkeypatch):
     from dntk_core.run import stages
 
-    trained = stages.fit
+    trained = stages.train_network
 
     def broken(model, *rest):
         model = trained(model, *rest)
         model.blocks[1].conv1.weight.data[0, 0, 0, 0] = float("nan")
         return model
 
-    monkeypatch.setattr(stages, "fit", broken)
+    monkeypatch.setattr(stages, "train_network", broken)
     with pytest.raises(DNTKError, match=r"with respect to '.*' is not finite"):
         load_or_build(SMALL, store=Store(tmp_path))
     assert not list((tmp_path / "artifacts").glob("features-*"))
