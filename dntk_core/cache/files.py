@@ -180,7 +180,8 @@ def read_json(path: Path) -> dict:
 class Checksums:
     """Which files are known to hold what their descriptions say, so that each is read once to verify it.
 
-    A file is known by its place on the disk, size and time, which a rename keeps and a change does not.
+    A file is known by its place on the disk, its size and its times: a rename of its folder keeps them, a change of the
+    file does not.
     """
 
     def __init__(self):

@@ -3,6 +3,7 @@
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import torch
@@ -53,7 +54,7 @@ def share_images(
     """Project shards of images together with all processes that do the same; each decodes its next shard meanwhile."""
     shards = _shards(name, len(x))
     order = _own_first(list(shards))
-    following = dict(zip(order, order[1:], strict=False))
+    following = dict(pairwise(order))
     ahead: dict[str, Future[torch.Tensor]] = {}
 
     def build(shard: str) -> dict[str, np.ndarray]:

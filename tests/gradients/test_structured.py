@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 import torch
+from jacobians import features, jacobian
 from networks import KINDS, make
-from gradients.test_stream import features, jacobian
 from torch import nn
 
 from dntk_core.base.spec import ProjectionSpec
 from dntk_core.gradients.johnson_lindenstrauss import expected_error, relative_error
 from dntk_core.gradients.network import Layer, prepare
-from dntk_core.gradients.projections.structured import Convolved, Direct, Fold, Filtered, Structured, choose
+from dntk_core.gradients.projections.structured import Convolved, Direct, Filtered, Fold, Structured, choose
 from dntk_core.gradients.stream import projector
 
 CPU = torch.device("cpu")
