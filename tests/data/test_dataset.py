@@ -1,13 +1,15 @@
 """Inputs of a run: balanced over classes, broken files skipped, what cannot be distilled refused."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from pictures import HARMFUL, spec
 from PIL import Image
 
 from dntk_core.base.errors import DNTKError
-from dntk_core.base.spec import InputSpec
-from dntk_core.data.dataset import choose_inputs, load_data
+from dntk_core.base.spec import DataSpec, InputSpec
+from dntk_core.data.dataset import check_distillable, choose_inputs, load_data
 
 
 def truncate(path):
@@ -40,3 +42,32 @@ def test_an_image_made_to_do_harm_is_passed_over(folder, content):
     assert len(kernel) == 5 and 3 not in kernel
     with pytest.raises(DNTKError, match="only 5 of the kernel images"):
         choose_inputs(data, InputSpec(kernel=6, test=4))
+
+
+def test_inputs_are_balanced_and_drawn_from_the_seed():
+    data = load_data(DataSpec())
+    kernel, test = choose_inputs(data, InputSpec(kernel=25, test=30))
+    counts = np.bincount(data.train_labels[kernel], minlength=10)
+    assert counts.min() == 2 and counts.max() == 3 and np.bincount(data.test_labels[test]).tolist() == [3] * 10
+    assert len(set(kernel)) == 25 and (np.diff(data.train_labels[kernel]) >= 0).all()
+    again, other = (choose_inputs(data, InputSpec(kernel=25, test=30, seed=seed))[0] for seed in (0, 1))
+    assert np.array_equal(kernel, again) and not np.array_equal(kernel, other)
+
+
+def test_normalised_images_come_back():
+    data = load_data(DataSpec())
+    images = data.train_images[:3]
+    np.testing.assert_allclose(data.denormalise(data.normalise(images)), images, atol=1e-6)
+
+
+def test_what_cannot_be_distilled_is_refused():
+    data = load_data(DataSpec())
+    check_distillable(data, 100)
+    for changed, per_class, says in (
+        (data, 1000, "has only"),
+        (replace(data, train_images=data.train_images * 255), 10, r"finite numbers in \[0, 1\]"),
+        (replace(data, train_images=np.full_like(data.train_images, np.nan)), 10, r"finite numbers in \[0, 1\]"),
+        (replace(data, class_names=(*data.class_names, "none")), 10, "class 'none' has no training images"),
+    ):
+        with pytest.raises(DNTKError, match=says):
+            check_distillable(changed, per_class)

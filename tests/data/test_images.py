@@ -6,7 +6,7 @@ from pictures import HARMFUL, paint
 from PIL import Image
 
 from dntk_core.base.errors import DNTKError
-from dntk_core.data.images import ImageFiles, in_batches
+from dntk_core.data.images import ImageArray, ImageFiles, as_images, check_header, in_batches, readable, stored
 from tests import watch
 
 
@@ -52,3 +52,34 @@ def test_batches_are_decoded_one_ahead_and_no_more():
     first = next(stream)
     assert first.tolist() == [0, 1, 2, 3] and sum(asked) <= 8
     assert [len(part) for part in stream] == [4, 2]
+
+
+def test_eight_bit_arrays_are_kept_as_eight_bits():
+    array = np.random.default_rng(0).integers(0, 256, (5, 1, 4, 4), dtype=np.uint8)
+    kept = stored(ImageArray(array, 4), np.array([3, 1]))
+    assert kept.dtype == np.uint8 and np.array_equal(kept, array[[3, 1]])
+    np.testing.assert_allclose(as_images(kept)[:], array[[3, 1]] / 255, rtol=1e-6)
+    plain = array.astype(np.float32) / 255
+    assert stored(plain, np.array([0])).dtype == np.float32 and as_images(plain) is plain
+
+
+def test_an_array_of_images_is_resized_when_indexed():
+    images = ImageArray(np.full((3, 1, 4, 4), 255, np.uint8), 8)
+    assert images.shape == (3, 1, 8, 8) and len(images) == 3
+    assert images[:2].shape == (2, 1, 8, 8) and images[0].shape == (1, 8, 8) and images[:].min() == 1.0
+
+
+def test_images_that_are_not_finite_are_not_readable():
+    array = np.zeros((2, 1, 4, 4), np.float32)
+    array[1, 0, 0, 0] = np.nan
+    assert [readable(ImageArray(array, 4), i) for i in (0, 1)] == [True, False]
+    assert readable(array, 1)
+
+
+def test_the_header_of_an_image_bounds_its_pixels(tmp_path):
+    for name, content in (("bomb.png", HARMFUL["400 megapixels"]), ("notes.png", b"no image"), ("x.png", None)):
+        paint(tmp_path / name, 3, mode="L") if content is None else (tmp_path / name).write_bytes(content)
+    check_header(tmp_path / "notes.png")
+    check_header(tmp_path / "x.png")
+    with pytest.raises(DNTKError, match="more than 80 million pixels"):
+        check_header(tmp_path / "bomb.png")

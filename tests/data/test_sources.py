@@ -5,8 +5,9 @@ import pytest
 from pictures import paint, refused, spec, write_npz
 
 from dntk_core.base.errors import DNTKError
-from dntk_core.base.spec import DataSpec, RunSpec
-from dntk_core.data.dataset import load_data
+from dntk_core.base.spec import DataSpec, InputSpec, RunSpec
+from dntk_core.data.dataset import choose_inputs, load_data
+from dntk_core.data.sources import SOURCES, RawDataset, Split
 from dntk_core.run.pinning import pin
 
 
@@ -87,3 +88,34 @@ def test_the_key_follows_the_content_not_the_path(folder, tmp_path_factory):
     assert pin(RunSpec(data=spec(copy))).key != here.key
     with pytest.raises(DNTKError, match="no longer what"):
         pin(RunSpec(data=spec(copy, fingerprint=here.data.fingerprint)))
+
+
+def test_a_new_source_is_one_row_of_the_table(monkeypatch):
+    stripes = np.tile(np.linspace(0, 1, 4, dtype=np.float32), (6, 1, 4, 1))
+
+    def striped(spec):
+        half = Split(stripes, np.arange(6) % 2)
+        return RawDataset(half, half, ("up", "down"), flip=True)
+
+    assert "unknown dataset 'stripes'" in refused(DataSpec("stripes"))
+    monkeypatch.setitem(SOURCES, "stripes", striped)
+    data = load_data(DataSpec("stripes"))
+    assert data.class_names == ("up", "down") and data.channels == 1 and data.flip
+    assert [len(index) for index in choose_inputs(data, InputSpec(kernel=4, test=6))] == [4, 6]
+
+
+def test_the_digits_are_split_once_and_for_all():
+    one, two = load_data(DataSpec("digits")), load_data(DataSpec("digits"))
+    assert one.train_images.shape == (1297, 1, 8, 8) and one.test_images.shape == (500, 1, 8, 8)
+    assert np.array_equal(one.test_images[:], two.test_images[:]) and one.class_names == tuple("0123456789")
+
+
+def test_what_cannot_be_downloaded_is_said_in_one_sentence(monkeypatch, tmp_path):
+    import torchvision.datasets
+
+    def offline(*args, **how):
+        raise OSError("no network")
+
+    for name, theirs in (("mnist", "MNIST"), ("imagenette", "Imagenette")):
+        monkeypatch.setattr(torchvision.datasets, theirs, offline)
+        assert "nor could it be downloaded: no network" in refused(DataSpec(name, str(tmp_path)))
