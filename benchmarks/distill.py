@@ -26,7 +26,7 @@ from dntk_core.dataset.soft_labels import shares
 from dntk_core.dataset.student import soft_objective
 from dntk_core.models.architectures import build_model
 from dntk_core.models.artifact import load_network
-from dntk_core.models.training import accuracy, batches, fit, label_objective, tensor
+from dntk_core.models.training import accuracy, batches, label_objective, tensor, train
 from dntk_core.run.stages import distilled
 from dntk_core.run.work import Work
 
@@ -91,7 +91,7 @@ def learnt(run) -> None:
         epochs = SPEC.model.epochs * batches(len(data.train_labels)) // batches(len(drawn))
         spec = replace(SPEC.model, seed=seed, epochs=epochs)
         objective = soft_objective(tensor(shares(contents["soft_labels"])), tensor(contents["weights"]))
-        student = fit(
+        student = train(
             build_model(spec, data.channels, data.class_names),
             tensor(data.normalise(contents["images"])),
             objective,
@@ -100,7 +100,7 @@ def learnt(run) -> None:
             CPU,
         )
         images, labels = tensor(data.normalise(data.train_images[drawn])), torch.from_numpy(data.train_labels[drawn])
-        plain = fit(
+        plain = train(
             build_model(spec, data.channels, data.class_names), images, label_objective(labels, CPU), spec, ignore, CPU
         )
         for name, model in zip(found, (student, plain), strict=True):

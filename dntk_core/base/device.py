@@ -1,4 +1,4 @@
-"""Where tensors are computed on."""
+"""The device that tensors are computed on."""
 
 import torch
 
@@ -10,8 +10,8 @@ def resolve_device(name: str) -> torch.device:
     """Return the device; `auto` takes cuda, then mps, then cpu; of several GPUs each rank takes its own."""
     available = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
     if name == "auto":
-        name = next(kind for kind, there in available.items() if there)
+        name = next(kind for kind, usable in available.items() if usable)
     if not available.get(name, False):
-        there = ", ".join(kind for kind, is_there in available.items() if is_there)
-        raise DNTKError(f"device {name!r} is not available here; available: auto, {there}")
+        usable = ", ".join(kind for kind, usable in available.items() if usable)
+        raise DNTKError(f"device {name!r} is not available here; available: auto, {usable}")
     return torch.device(name, local_rank() % torch.cuda.device_count()) if name == "cuda" else torch.device(name)

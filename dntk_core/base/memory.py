@@ -24,7 +24,7 @@ def forget_peak() -> None:
 
 
 def available_bytes() -> int:
-    """Memory that is free for this process: of the machine, or of its container where that is less."""
+    """Free memory of the machine, or of this process's container where that is less."""
     free = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     with suppress(OSError):
         for line in Path("/proc/meminfo").read_text().splitlines():
@@ -37,6 +37,6 @@ def available_bytes() -> int:
 
 
 def out_of_memory(error: BaseException) -> bool:
-    """Whether an error says that memory ran out; PyTorch's own error is known by name, to do without loading it."""
+    """Whether memory ran out; PyTorch's own error is recognised by its name, so that PyTorch need not be loaded."""
     named = any(kind.__name__ == "OutOfMemoryError" for kind in type(error).__mro__)
     return named or isinstance(error, MemoryError) or "can't allocate memory" in str(error)

@@ -1,10 +1,10 @@
-"""Which of the processes that torchrun started this one is; alone, it is the first of one."""
+"""Which of the processes started by torchrun this is; a process alone is the first of one."""
 
 import os
 
 
 def rank() -> int:
-    """This process among all."""
+    """The number of this process among all."""
     return int(os.environ.get("RANK", "0"))
 
 
@@ -14,5 +14,5 @@ def world_size() -> int:
 
 
 def local_rank() -> int:
-    """This process among those on its machine: the number of its GPU."""
+    """The number of this process among those on its machine, and so of its GPU."""
     return int(os.environ.get("LOCAL_RANK", "0"))

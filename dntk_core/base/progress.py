@@ -1,4 +1,4 @@
-"""How long stages report: one small event per step, to whoever listens."""
+"""Progress of long stages: one small event per step, for whoever listens."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ def ignore(event: Progress) -> None:
 
 @dataclass(frozen=True)
 class Steps:
-    """Part of a stage's progress: steps of it are told as `before` + done of `total`."""
+    """Report a part of a stage: `done` of its steps as `before` + done of `total`."""
 
     report: Report
     stage: str

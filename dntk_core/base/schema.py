@@ -1,6 +1,7 @@
 """Frozen dataclasses read strictly from JSON: what does not fit is refused in one sentence."""
 
 from dataclasses import fields, is_dataclass
+from typing import Any
 
 from dntk_core.base.errors import DNTKError
 from dntk_core.base.text import is_line
@@ -20,7 +21,7 @@ def require_one_of(what: str, value: str, known: tuple[str, ...]) -> None:
     require(value in known, f"{what} must be one of {', '.join(known)}, got {value!r}")
 
 
-def read(cls, value, where: str):
+def read(cls: type[Any], value: Any, where: str) -> Any:
     """Build dataclass `cls` from JSON `value`; missing fields take their defaults, all else must fit exactly.
 
     A field is also read under the name it formerly had, if its metadata say so.
@@ -33,14 +34,14 @@ def read(cls, value, where: str):
     return cls(**{name: _read_field(known[name].type, item, f"{where}.{name}") for name, item in value.items()})
 
 
-def _by_present_names(known: dict, value: dict, where: str) -> dict:
+def _by_present_names(known: dict[str, Any], value: dict[str, Any], where: str) -> dict[str, Any]:
     present = {f.metadata["formerly"]: name for name, f in known.items() if "formerly" in f.metadata}
     for old, new in present.items():
         require(not {old, new} <= set(value), f"{where} has {new} twice, also under its former name {old}")
     return {present.get(name, name): item for name, item in value.items()}
 
 
-def require_lines(part) -> None:
+def require_lines(part: Any) -> None:
     """Every text is one that a page can show and a system can open: no half characters, no NUL."""
     for f in fields(part):
         value = getattr(part, f.name)
@@ -50,11 +51,11 @@ def require_lines(part) -> None:
             require(is_line(value, LONGEST), f"{f.name} must be one line of text, at most {LONGEST:,} characters")
 
 
-def _short(item) -> str:
+def _short(item: Any) -> str:
     return repr(item)[:80]
 
 
-def _read_field(kind, item, where: str):
+def _read_field(kind: Any, item: Any, where: str) -> Any:
     if kind is float and type(item) is int:
         require(abs(item) < 2**53, f"{where} must be a smaller number")
         return float(item)

@@ -1,7 +1,9 @@
-"""Progress bars with ETA for a terminal; silent lines where there is none."""
+"""Progress bars with the time left for a terminal; one line per stage where there is none."""
 
 import sys
 import time
+from collections.abc import Callable
+from typing import TextIO
 
 from dntk_core.base.progress import Progress
 
@@ -12,7 +14,7 @@ UNITS = ("B", "KiB", "MiB", "GiB")
 class Bar:
     """Draw one line per stage: name, bar, share done, time left."""
 
-    def __init__(self, stream=sys.stderr, clock=time.monotonic):
+    def __init__(self, stream: TextIO = sys.stderr, clock: Callable[[], float] = time.monotonic):
         self.stream, self.clock = stream, clock
         self.stage, self.started, self.first = "", 0.0, 0
 
@@ -43,7 +45,7 @@ class Bar:
 
 
 def duration(seconds: float) -> str:
-    """Say a time span.
+    """Write a time span for people.
 
     >>> duration(7.2), duration(754)
     ('7 s', '12 min 34 s')
@@ -53,7 +55,7 @@ def duration(seconds: float) -> str:
 
 
 def size(count: int) -> str:
-    """Say a number of bytes.
+    """Write a number of bytes for people.
 
     >>> size(122812050)
     '117.1 MiB'

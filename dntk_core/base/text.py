@@ -1,4 +1,4 @@
-"""Text from outside that a page, a terminal and a file system can all take."""
+"""Text from outside that a page, a terminal and a file system can all show."""
 
 from unicodedata import category
 

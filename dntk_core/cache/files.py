@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, checksummed, and locked."""
+"""Files that are written completely or not at all, checksummed, and locked."""
 
 import errno
 import fcntl
@@ -14,10 +14,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Union
 
 import numpy as np
 
 from dntk_core.base.errors import DNTKError, Vanished
+
+# What becomes a file: an array, parts of one, or bytes.
+Content = Union[np.ndarray, "Stacked", bytes]
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._-]{0,199}")
 # What numpy raises for a file that only begins like an array.
@@ -52,7 +56,7 @@ class Stacked:
 
 @contextmanager
 def in_use(folder: Path) -> Iterator[None]:
-    """Say so when a folder of the cache is deleted under way."""
+    """Raise Vanished when a folder of the cache is deleted while it is in use."""
     try:
         yield
     except FileNotFoundError as error:
@@ -61,7 +65,7 @@ def in_use(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def writing(folder: Path) -> Iterator[None]:
-    """Say what to do when a file of the cache cannot be written."""
+    """Raise a DNTKError that says what to do when a file of the cache cannot be written."""
     try:
         with in_use(folder):
             yield
@@ -76,7 +80,7 @@ def writing(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def locked(path: Path, wait: bool) -> Iterator[bool]:
-    """Hold a file's lock; yields whether it was to be had."""
+    """Hold a file's lock; yields False if another process holds it and `wait` is not set."""
     with writing(path.parent):
         handle = open(path, "w")
     with handle:
@@ -88,26 +92,28 @@ def locked(path: Path, wait: bool) -> Iterator[bool]:
         yield True
 
 
-def write(folder: Path, name: str, content: np.ndarray | Stacked | bytes) -> tuple[str, dict]:
+def write(folder: Path, name: str, content: Content) -> tuple[str, dict]:
     """Write one file (temporary file, fsync, rename): an array as <name>.npy, bytes as <name>.
 
     Returns the file's name and its size, sha256 and, for an array, shape and type.
     """
-    entry = {}
+    entry: dict[str, Any] = {}
     if not isinstance(content, bytes):
         if content.dtype.hasobject:
             raise DNTKError(f"{name} holds Python objects; only numbers and text are stored")
         name = f"{name}.npy"
         entry = {"shape": list(content.shape), "dtype": str(content.dtype)}
     temporary = folder / f".{name}.{uuid.uuid4().hex}"
+    digest = hashlib.sha256()
     try:
         with writing(folder):
             with open(temporary, "wb") as file:
                 for piece in _pieces(content):
                     file.write(piece)
+                    digest.update(piece)
                 file.flush()
                 os.fsync(file.fileno())
-            entry |= {"bytes": temporary.stat().st_size, "sha256": sha256(temporary)}
+            entry |= {"bytes": temporary.stat().st_size, "sha256": digest.hexdigest()}
             os.replace(temporary, folder / name)
             sync(folder)
     except DNTKError:
@@ -118,7 +124,7 @@ def write(folder: Path, name: str, content: np.ndarray | Stacked | bytes) -> tup
     return name, entry
 
 
-def _pieces(content: np.ndarray | Stacked | bytes) -> Iterator:
+def _pieces(content: Content) -> Iterator[bytes | memoryview]:
     """The bytes of a file; of an array the .npy header, then its numbers in C order."""
     if isinstance(content, bytes):
         yield content
@@ -131,7 +137,7 @@ def _pieces(content: np.ndarray | Stacked | bytes) -> Iterator:
     yield header.getvalue()
     for piece in content.pieces() if isinstance(content, Stacked) else (content,):
         # As bytes: a buffer cannot be made of text or dates.
-        yield np.ascontiguousarray(piece).reshape(-1).view(np.uint8)
+        yield np.ascontiguousarray(piece).reshape(-1).view(np.uint8).data
 
 
 def sync(folder: Path) -> None:
@@ -144,6 +150,7 @@ def sync(folder: Path) -> None:
 
 
 def sha256(path: Path) -> str:
+    """The sha256 of a file's content, as hexadecimal text."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -160,6 +167,7 @@ def read_array(path: Path) -> np.ndarray:
 
 
 def read_json(path: Path) -> dict:
+    """Read a JSON object; DNTKError if the file holds anything else."""
     try:
         value = json.loads(path.read_bytes())
     except (ValueError, RecursionError) as error:
@@ -169,21 +177,50 @@ def read_json(path: Path) -> dict:
     return value
 
 
-def described(folder: Path, files) -> dict[Path, dict]:
+class Checksums:
+    """Which files are known to hold what their descriptions say, so that each is read once to verify it.
+
+    A file is known by its place on the disk, its size and its times: a rename of its folder keeps them, a change of the
+    file does not.
+    """
+
+    def __init__(self):
+        self._known: set[tuple] = set()
+
+    def note(self, path: Path, entry: dict) -> None:
+        """Trust a file that was just written by this process."""
+        self._known.add(_identity(path, entry))
+
+    def verify(self, path: Path, entry: dict) -> None:
+        """Raise a DNTKError unless the file has the size and sha256 of its entry."""
+        identity = _identity(path, entry)
+        if identity not in self._known:
+            if path.stat().st_size != entry["bytes"] or sha256(path) != entry["sha256"]:
+                raise DNTKError(f"{path.name} does not match its checksum")
+            self._known.add(identity)
+
+
+def _identity(path: Path, entry: dict) -> tuple:
+    status = path.stat()
+    place = status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+    return *place, entry["bytes"], entry["sha256"]
+
+
+def described(folder: Path, files: Any) -> dict[Path, dict]:
     """The files that a description lists, as `write` describes them; DNTKError unless they are files of the folder."""
     if not isinstance(files, dict):
-        raise DNTKError("its list of files is no JSON object")
+        raise DNTKError("its list of files is not a JSON object")
     for name, entry in files.items():
         # The name is judged before anything is looked at: it may point anywhere.
         if not _NAME.fullmatch(name) or not _is_entry(entry):
-            raise DNTKError("its list of files does not fit")
+            raise DNTKError("its list of files has an unknown form")
         if not stat.S_ISREG((folder / name).lstat().st_mode):
             raise DNTKError(f"{name} is not a file")
     return {folder / name: entry for name, entry in files.items()}
 
 
-def _is_entry(entry) -> bool:
-    """Whether this is what `write` says of a file."""
+def _is_entry(entry: Any) -> bool:
+    """Whether this has the form of what `write` returns of a file."""
     if not isinstance(entry, dict) or not {"bytes", "sha256"} <= set(entry) <= {"bytes", "sha256", "shape", "dtype"}:
         return False
     shape, dtype = entry.get("shape", []), entry.get("dtype", "")

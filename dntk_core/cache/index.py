@@ -1,4 +1,4 @@
-"""The small index of runs: key → JSON text, in a diskcache that can neither evict nor unpickle."""
+"""The small index of runs: key → JSON text, in a diskcache that neither evicts nor unpickles."""
 
 import json
 import shutil
@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import diskcache
 import numpy as np
@@ -21,20 +22,20 @@ LATEST = 253_402_214_400
 
 
 class TextDisk(diskcache.Disk):
-    """Text in, text out; a pickle is neither written nor read, whatever lies in the folder."""
+    """Text only: a pickle is neither written nor read, whatever the folder holds."""
 
-    def put(self, key):
+    def put(self, key: Any) -> Any:
         return super().put(_text(key))
 
-    def get(self, key, raw):
+    def get(self, key: Any, raw: bool) -> Any:
         if not raw:
             raise DNTKError("the index holds a pickled key; it was not loaded")
         return super().get(key, raw)
 
-    def store(self, value, read, key=diskcache.UNKNOWN):
+    def store(self, value: Any, read: bool, key: Any = diskcache.UNKNOWN) -> Any:
         return super().store(_text(value), read, key)
 
-    def fetch(self, mode, filename, value, read):
+    def fetch(self, mode: int, filename: str, value: Any, read: bool) -> Any:
         if mode != MODE_RAW or not isinstance(value, str):
             raise DNTKError("the index holds a value that is not text; it was not loaded")
         return super().fetch(mode, filename, value, read)
@@ -59,7 +60,7 @@ class Index:
         self.folder = store.root / "index"
 
     def begin(self, spec: RunSpec) -> None:
-        """Note a run before its first stage, so that its stages are kept and it can be resumed."""
+        """Add a run before its first stage, so that its stages are kept and it can be resumed."""
         with self._open() as cache:
             cache.add(spec.key, json.dumps({"spec": spec.to_json(), "created": time.time()}))
 
@@ -130,12 +131,12 @@ class Index:
 def _readable(cache: diskcache.Cache, key: str) -> str:
     """An entry's text, empty if it is anything else."""
     try:
-        return str(cache.get(key))
+        return _text(cache.get(key))
     except DNTKError:
         return ""
 
 
-def _text(value):
+def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise DNTKError(f"the index takes text only, got {type(value).__name__}")
     return value

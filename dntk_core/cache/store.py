@@ -13,19 +13,31 @@ import time
 import uuid
 import warnings
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from dntk_core.base.errors import DNTKError, Vanished
 from dntk_core.base.places import cache_folder
-from dntk_core.cache.files import described, in_use, locked, read_array, read_json, sha256, sync, write, writing
+from dntk_core.cache.files import (
+    Checksums,
+    Content,
+    described,
+    in_use,
+    locked,
+    read_array,
+    read_json,
+    sync,
+    write,
+    writing,
+)
 from dntk_core.cache.workbench import Workbench
 
 # What a stage builds: arrays or bytes by name, and a note.
-Contents = tuple[dict, dict]
+Contents = tuple[dict[str, Content], dict[str, Any]]
 
 LAYOUT = 1
 _META = {"layout": int, "stage": str, "key": str, "created": float, "spec": str, "note": dict, "files": dict}
@@ -71,7 +83,7 @@ class Store:
 
     def __init__(self, root: Path | str | None = None):
         self.root = Path(root) if root else cache_folder()
-        self._verified: dict[tuple, bool] = {}
+        self._checksums = Checksums()
 
     def get(self, stage: str, key: str, holds: Sequence[str] = ()) -> Artifact | None:
         """Open a finished artifact, or None; a damaged one is set aside.
@@ -84,12 +96,12 @@ class Store:
             return None
         try:
             meta = _read_meta(folder)
+            if meta is None:
+                return None
             if (meta["stage"], meta["key"]) != (stage, key):
-                raise DNTKError("its description is that of another artifact")
+                raise DNTKError(f"its description is that of {str(meta['stage'])[:40]}-{str(meta['key'])[:40]}")
             for path, entry in described(folder, meta["files"]).items():
-                self._verify(path, entry)
-        except OtherLayout:
-            return None
+                self._checksums.verify(path, entry)
         except (OSError, DNTKError) as error:
             self._set_aside(folder, error)
             return None
@@ -101,8 +113,8 @@ class Store:
         stage: str,
         key: str,
         spec: str,
-        build: Callable[["Workbench"], tuple[dict, dict]],
-        help: Callable[["Workbench"], None] | None = None,
+        build: Callable[[Workbench], Contents],
+        help: Callable[[Workbench], None] | None = None,
         holds: Sequence[str] = (),
     ) -> Artifact:
         """Return the artifact; build it first if it is not there, once for all processes that ask.
@@ -120,18 +132,21 @@ class Store:
         with self._lock(stage, key, wait=help is None) as mine:
             if mine and self.get(stage, key, holds) is None:
                 self._drop_leftovers(stage, key)
-                contents, note = build(bench)
-                self._publish(stage, key, spec, contents, note)
+                self._publish(stage, key, spec, *build(bench))
                 bench.clear()
-            if mine and (artifact := self.get(stage, key, holds)) is None:
-                raise Vanished(f"{stage} was changed or deleted as soon as it was written; start the command again")
-            if artifact is not None:
-                return artifact
+            if mine:
+                return self._opened(stage, key, holds)
         bench.open()
         # Published before its workbench is cleared: if it is not there yet, the workbench just opened is in use.
         if help is not None and self.get(stage, key, holds) is None:
             help(bench)
         return self.load_or_build(stage, key, spec, build, holds=holds)
+
+    def _opened(self, stage: str, key: str, holds: Sequence[str]) -> Artifact:
+        """Open an artifact that was there a moment ago."""
+        if (artifact := self.get(stage, key, holds)) is None:
+            raise Vanished(f"the cached {stage} was deleted or damaged while it was in use; start again")
+        return artifact
 
     def artifacts(self, stage: str) -> list[dict]:
         """Descriptions of all finished artifacts of a stage, unverified."""
@@ -156,7 +171,7 @@ class Store:
             shutil.rmtree(doomed)
 
     def sweep(self, keep: Callable[[str, str], bool]) -> int:
-        """Delete scratch, damaged and unlocked partial folders, and artifacts that `keep(stage, key)` denies.
+        """Delete scratch and damaged folders, and all unlocked artifacts and shards that `keep(stage, key)` denies.
 
         Returns the bytes freed.
         """
@@ -200,10 +215,11 @@ class Store:
             if free:
                 bench.clear()
 
-    def _lock(self, stage: str, key: str, wait: bool = True):
+    def _lock(self, stage: str, key: str, wait: bool = True) -> AbstractContextManager[bool]:
         return locked(self.root / "locks" / f"{stage}-{key}.lock", wait)
 
-    def _publish(self, stage: str, key: str, spec: str, contents: dict, note: dict) -> None:
+    def _publish(self, stage: str, key: str, spec: str, contents: dict[str, Content], note: dict[str, Any]) -> None:
+        """Write all files to a scratch folder, then rename it into place."""
         # Made again: the cache may have been deleted while the stage was computed.
         self._make_folders()
         scratch = self._scratch(f"{stage}-{key}")
@@ -221,22 +237,18 @@ class Store:
                 "files": files,
             }
             write(scratch, "meta.json", json.dumps(meta, indent=1).encode())
+            folder = self._artifact(stage, key)
             with writing(self.root):
-                self._remove(self._artifact(stage, key))
-                os.rename(scratch, self._artifact(stage, key))
-                sync(self._artifact(stage, key).parent)
+                for name, entry in files.items():
+                    self._checksums.note(scratch / name, entry)
+                # What is there has another layout, or is damaged and could not be set aside.
+                self._remove(folder)
+                os.rename(scratch, folder)
+                sync(folder.parent)
         except BaseException:
             # A full disk gets its space back.
             shutil.rmtree(scratch, ignore_errors=True)
             raise
-
-    def _verify(self, path: Path, entry: dict) -> None:
-        stat = path.stat()
-        mark = (str(path), stat.st_ino, stat.st_mtime_ns, stat.st_size, entry["sha256"])
-        if mark not in self._verified:
-            if stat.st_size != entry["bytes"] or sha256(path) != entry["sha256"]:
-                raise DNTKError(f"{path.name} does not match its checksum")
-            self._verified[mark] = True
 
     def _set_aside(self, folder: Path, error: Exception) -> None:
         aside = self.root / "damaged" / f"{folder.name}-{uuid.uuid4().hex}"
@@ -247,13 +259,13 @@ class Store:
         warnings.warn(f"cached {folder.name} is damaged ({error}); set aside as {aside}, computed anew", stacklevel=4)
 
 
-def _read_meta(folder: Path) -> dict:
-    """Read meta.json; DNTKError unless it has exactly the fields that `_publish` writes."""
+def _read_meta(folder: Path) -> dict | None:
+    """Read meta.json, None if another version wrote it; DNTKError unless it has the fields that `_publish` writes."""
     meta = read_json(folder / "meta.json")
     if type(meta.get("layout")) is int and meta["layout"] != LAYOUT:
-        raise OtherLayout(f"its layout is {str(meta['layout'])[:20]}, this version reads {LAYOUT}")
+        return None
     if {name: type(value) for name, value in meta.items()} != _META:
-        raise DNTKError("its description does not fit")
+        raise DNTKError("its description has unknown or missing fields")
     return meta
 
 

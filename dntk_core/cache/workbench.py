@@ -1,25 +1,29 @@
-"""Shards of a stage under way, built by one process or by several side by side."""
+"""Shards and checkpoints of a stage under way, written by one process or by several side by side."""
 
 import json
 import os
 import shutil
 import uuid
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from dntk_core.base.errors import DNTKError, Vanished
-from dntk_core.cache.files import described, locked, read_array, read_json, sha256, write, writing
+from dntk_core.cache.files import Checksums, described, in_use, locked, read_array, read_json, write, writing
+
+Arrays = dict[str, np.ndarray]
 
 
 class Workbench:
-    """Shards of a stage under way: each written whole or not at all, found again after a crash."""
+    """Shards of a stage under way: each written completely or not at all, found again after a crash."""
 
     def __init__(self, folder: Path):
         self.folder = folder
+        self._checksums = Checksums()
 
-    def shard(self, name: str, build: Callable[[], dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
+    def shard(self, name: str, build: Callable[[], Arrays]) -> Arrays:
         """Return the shard's arrays, memory-mapped; build and write it if it is not there or damaged."""
         if (arrays := self.find(name)) is not None:
             return arrays
@@ -29,19 +33,21 @@ class Workbench:
         files = dict(write(self.folder, f"{name}.{part}", array) for part, array in build().items())
         # The description goes last: a shard without it does not exist.
         write(self.folder, f"{name}.json", json.dumps(files).encode())
-        if (arrays := self.find(name)) is None:
-            raise Vanished(f"shard {name} was changed or deleted as soon as it was written; start the command again")
-        return arrays
+        with in_use(self.folder):
+            for file, entry in files.items():
+                self._checksums.note(self.folder / file, entry)
+        return {_part(name, file): read_array(self.folder / file) for file in files}
 
     def drop(self, name: str) -> None:
-        """Remove one shard, if it is there; its description first, so that what is left is no shard."""
+        """Remove one shard, if it is there; its description first, so that no half of it is ever found."""
         for path in [self.folder / f"{name}.json", *self.folder.glob(f"{name}.*.npy")]:
             path.unlink(missing_ok=True)
 
-    def share(self, names: Sequence[str], build: Callable[[str], dict[str, np.ndarray]]) -> Iterator[str]:
+    def share(self, names: Sequence[str], build: Callable[[str], Arrays]) -> Iterator[str]:
         """Build every missing shard, side by side with all processes that do the same; yield each one written here.
 
-        What another process is at is passed over, and waited for at the end: if it was killed, its lock is free.
+        A shard that another process is building is skipped, and waited for at the end: if that process was killed,
+        its lock is free.
         """
         for wait in (False, True):
             for name in names:
@@ -53,7 +59,7 @@ class Workbench:
                             continue
                         self.shard(name, lambda name=name: build(name))
                 except Vanished:
-                    # The workbench was cleared: all is done.
+                    # The workbench was cleared, because the stage is finished.
                     return
                 yield name
 
@@ -67,7 +73,7 @@ class Workbench:
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
 
     def clear(self) -> None:
-        """Remove all shards; the folder is renamed first, so that helpers see all or nothing."""
+        """Remove all shards; the folder is renamed first, so that other processes see all or nothing."""
         if self.folder.is_dir():
             doomed = self.folder.with_name(f"{self.folder.name}-{uuid.uuid4().hex}")
             os.rename(self.folder, doomed)
@@ -77,9 +83,39 @@ class Workbench:
         """Return the shard's arrays, memory-mapped, or None if it is not there or damaged."""
         try:
             files = described(self.folder, read_json(self.folder / f"{name}.json"))
-            if any(sha256(path) != entry["sha256"] for path, entry in files.items()):
-                return None
-            loaded = {path.name: read_array(path) for path in files}
+            for path, entry in files.items():
+                self._checksums.verify(path, entry)
+            return {_part(name, path.name): read_array(path) for path in files}
         except (OSError, DNTKError):
             return None
-        return {file.removeprefix(f"{name}.").removesuffix(".npy"): array for file, array in loaded.items()}
+
+
+@dataclass(frozen=True)
+class Checkpoints:
+    """The state of a loop under way, kept as the shard <name>-<step>; of several steps only the newest stays."""
+
+    bench: Workbench
+    name: str
+
+    def newest(self) -> tuple[int, Arrays] | None:
+        """The last step that was kept and its arrays, or None; a damaged checkpoint is skipped."""
+        for step in sorted(self._steps(), reverse=True):
+            if (arrays := self.bench.find(f"{self.name}-{step}")) is not None:
+                return step, arrays
+        return None
+
+    def keep(self, step: int, arrays: Arrays) -> None:
+        """Write the state after a step, then drop the earlier ones."""
+        self.bench.shard(f"{self.name}-{step}", lambda: arrays)
+        for earlier in self._steps():
+            if earlier < step:
+                self.bench.drop(f"{self.name}-{earlier}")
+
+    def _steps(self) -> list[int]:
+        numbers = [path.stem.removeprefix(f"{self.name}-") for path in self.bench.folder.glob(f"{self.name}-*.json")]
+        return [int(number) for number in numbers if number.isdecimal()]
+
+
+def _part(shard: str, file: str) -> str:
+    """The array's name in a shard's file name."""
+    return file.removeprefix(f"{shard}.").removesuffix(".npy")

@@ -14,7 +14,8 @@ from dntk_core.cache.files import locked
 from dntk_core.data.archives import check_zip, unpack
 from dntk_core.data.images import SUFFIXES as IMAGES
 from dntk_core.data.images import check_header
-from dntk_core.data.sources import TRAIN_FOLDERS, folder, npz
+from dntk_core.data.sources import folder, npz
+from dntk_core.data.sources.folder import TRAIN_FOLDERS
 from dntk_core.models.checkpoints import SUFFIXES as WEIGHTS
 from dntk_core.models.checkpoints import read_state
 
@@ -79,7 +80,7 @@ def _opened(path: Path) -> Path:
     # Numbers of one byte take four once they are images in [0, 1], and half of the memory stays free.
     check_zip(path, min(LARGEST, available_bytes() // 8))
     if path.suffix == ".npz":
-        npz(DataSpec("npz", str(path)))
+        npz.load(DataSpec("npz", str(path)))
     else:
         read_state(path)
     return path
@@ -95,5 +96,5 @@ def _unpacked(path: Path) -> Path:
     found = [place for place in (scratch, *sorted(scratch.glob("*"))) if (place / TRAIN_FOLDERS[0]).is_dir()]
     if not found:
         raise DNTKError(f"{path.name} holds no images below train/<class>/")
-    folder(DataSpec("folder", str(found[0])))
+    folder.load(DataSpec("folder", str(found[0])))
     return found[0]

@@ -19,7 +19,7 @@ from dntk_core.cache.files import NO_ARRAY
 # What zipfile raises for a file that only ends like an archive.
 NO_ZIP = (zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, struct.error, RuntimeError, ValueError, EOFError)
 MOST_ARRAYS, MOST_FILES, LONGEST_PATH, DEEPEST = 100, 100_000, 255, 8
-LARGEST = 64 * 2**30
+LARGEST_CONTENT = 64 * 2**30
 # Where a zip file's end is looked for: its longest comment, and what may stand before that.
 TAIL = 2**16 + 100
 # Beyond this size, an archive that grows by more than this factor is an attack; images shrink by far less.
@@ -29,12 +29,12 @@ UNSUSPECTED, RATIO = 64 * 2**20, 200
 def read_npz(path: Path) -> dict[str, np.ndarray]:
     """Read all arrays of numbers or text; DNTKError if it is no .npz file, or one that no memory could hold."""
     with _explained(f"{path} cannot be read as .npz", *NO_ARRAY), zipfile.ZipFile(path) as archive:
-        members = _members(path, archive, MOST_ARRAYS, LARGEST)
+        members = _members(path, archive, MOST_ARRAYS, LARGEST_CONTENT)
         return {member.filename.removesuffix(".npy"): _read(archive, member) for member in members}
 
 
-def check_zip(path: Path, largest: int = LARGEST) -> None:
-    """Refuse a zip file that would unpack to far more than its size, or than `largest`; other files are let pass."""
+def check_zip(path: Path, largest: int = LARGEST_CONTENT) -> None:
+    """Refuse a zip file that would unpack to far more than its size, or than `largest`; skip other files."""
     with _explained(f"{path} is a damaged zip file"):
         if zipfile.is_zipfile(path):
             with zipfile.ZipFile(path) as archive:
@@ -42,7 +42,7 @@ def check_zip(path: Path, largest: int = LARGEST) -> None:
 
 
 def unpack(path: Path, target: Path, suffixes: set[str], largest: int) -> None:
-    """Unpack the files with these endings; an archive that holds links, or would write elsewhere, is refused whole."""
+    """Unpack the files with these endings; an archive with links, or that would write elsewhere, is refused."""
     with _explained(f"{path} cannot be unpacked"), zipfile.ZipFile(path) as archive:
         members = _members(path, archive, MOST_FILES, largest)
         places = {_place(path, member): member for member in members if not member.filename.endswith("/")}
@@ -82,7 +82,7 @@ def _place(path: Path, member: zipfile.ZipInfo) -> PurePosixPath:
 
 
 def _members(path: Path, archive: zipfile.ZipFile, most: int, largest: int) -> list[zipfile.ZipInfo]:
-    """What an archive holds, judged by what it declares: of deflated or stored files no more than that is unpacked."""
+    """The members of an archive within its bounds; zipfile unpacks no more of a member than it declares."""
     _check_directory(path)
     members = archive.infolist()
     if not all(member.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for member in members):

@@ -1,4 +1,4 @@
-"""A dataset as a run sees it, and which of their images become kernel and test inputs."""
+"""A dataset as a run sees it, and which of its images become kernel and test inputs."""
 
 from dataclasses import dataclass
 
@@ -8,8 +8,9 @@ from dntk_core.base.errors import DNTKError
 from dntk_core.base.randomness import generator
 from dntk_core.base.spec import DataSpec, InputSpec
 from dntk_core.base.text import is_line
-from dntk_core.data.images import ImageArray, ImageFiles
-from dntk_core.data.sources import SOURCES, scale
+from dntk_core.data.images import Images, readable
+from dntk_core.data.scale import scale
+from dntk_core.data.sources import SOURCES
 
 LONGEST_NAME = 255
 
@@ -21,12 +22,12 @@ class Dataset:
     train_images: (n, channels, height, width) float32, decoded when indexed; train_labels: (n,) int64; test_* likewise
     mean, std: per channel, what the network's inputs are normalised with
     flip: whether a mirrored image still shows its class
-    skipped: files that are no images
+    skipped: files that are not images
     """
 
-    train_images: np.ndarray | ImageArray | ImageFiles
+    train_images: Images
     train_labels: np.ndarray
-    test_images: np.ndarray | ImageArray | ImageFiles
+    test_images: Images
     test_labels: np.ndarray
     class_names: tuple[str, ...]
     mean: tuple[float, ...]
@@ -59,20 +60,19 @@ def load_data(spec: DataSpec) -> Dataset:
     """Load a dataset by name."""
     if spec.name not in SOURCES:
         raise DNTKError(f"unknown dataset {spec.name!r}; known: {', '.join(SOURCES)}")
-    source = SOURCES[spec.name](spec)
-    _check_names(source.class_names)
-    train, test = source.train, source.test
-    mean, std = scale(spec, train.images)
+    raw = SOURCES[spec.name](spec)
+    _check_names(raw.class_names)
+    mean, std = scale(spec, raw.train.images)
     return Dataset(
-        train.images,
-        train.labels,
-        test.images,
-        test.labels,
-        source.class_names,
+        raw.train.images,
+        raw.train.labels,
+        raw.test.images,
+        raw.test.labels,
+        raw.class_names,
         mean,
         std,
-        source.flip,
-        source.skipped,
+        raw.flip,
+        raw.skipped,
     )
 
 
@@ -95,7 +95,7 @@ def choose_inputs(data: Dataset, spec: InputSpec) -> tuple[np.ndarray, np.ndarra
 def check_distillable(data: Dataset, per_class: int) -> None:
     """Refuse what cannot be distilled: images outside [0, 1], empty classes, more per class than there are."""
     images = data.train_images
-    # Other images are in range by construction. A NaN fails both comparisons.
+    # Images of other kinds are in range already. A NaN fails both comparisons.
     if isinstance(images, np.ndarray) and not (images.min() >= 0 and images.max() <= 1):
         raise DNTKError(
             f"images must be finite numbers in [0, 1] to be distilled, got values from {images.min():.4g} to "
@@ -111,7 +111,9 @@ def check_distillable(data: Dataset, per_class: int) -> None:
             )
 
 
-def _balanced(images, labels, names, count: int, seed: int, what: str) -> np.ndarray:
+def _balanced(
+    images: Images, labels: np.ndarray, names: tuple[str, ...], count: int, seed: int, what: str
+) -> np.ndarray:
     """Take classes in turn until `count` inputs are drawn; small classes give all they have. Sorted by class."""
     if count > len(labels):
         raise DNTKError(f"{count:,} {what} inputs asked for, but the dataset has only {len(labels):,}; ask for fewer")
@@ -130,10 +132,10 @@ def _balanced(images, labels, names, count: int, seed: int, what: str) -> np.nda
     return np.concatenate([np.array(of_class, dtype=np.int64) for of_class in chosen])
 
 
-def _next_readable(images, waiting: list[int]) -> int | None:
-    """The next image of a class that decodes; broken files are passed over."""
+def _next_readable(images: Images, waiting: list[int]) -> int | None:
+    """The next image of a class that decodes; broken files are skipped."""
     while waiting:
         i = int(waiting.pop(0))
-        if isinstance(images, np.ndarray) or images.readable(i):
+        if readable(images, i):
             return i
     return None

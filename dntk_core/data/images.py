@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from PIL import Image, ImageOps
@@ -15,7 +16,23 @@ SUFFIXES = {".jpg", ".jpeg", ".png", ".bmp", ".gif", ".ppm", ".pgm", ".tif", ".t
 # Some formats that Pillow knows start other programs.
 FORMATS = ("JPEG", "PNG", "BMP", "GIF", "PPM", "TIFF", "WEBP")
 # More pixels than this in one file, or in what it is resized to, is an attack or a mistake.
-LARGEST_IMAGE = 80_000_000
+MOST_PIXELS = 80_000_000
+Item = TypeVar("Item", covariant=True)
+
+
+class Indexable(Protocol[Item]):
+    """What gives a batch for an array of indices."""
+
+    def __getitem__(self, index: Any, /) -> Item: ...
+
+
+class Images(Indexable[np.ndarray], Protocol):
+    """Images as an array (n, channels, height, width) in [0, 1], decoded when indexed: a NumPy array is one."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+
+    def __len__(self) -> int: ...
 
 
 @dataclass(frozen=True)
@@ -37,7 +54,7 @@ class ImageFiles:
     def shape(self) -> tuple[int, int, int, int]:
         return len(self), 3, self.size, self.size
 
-    def __getitem__(self, index) -> np.ndarray:
+    def __getitem__(self, index: Any) -> np.ndarray:
         """Decode the chosen images: (b, 3, size, size) float32."""
         chosen = np.arange(len(self))[index]
         with ThreadPoolExecutor(self.workers) as pool:
@@ -50,14 +67,14 @@ class ImageFiles:
         try:
             with Image.open(path, formats=FORMATS) as image:
                 _check_pixels(image.size, self.resize)
-                fitted = _fit(ImageOps.exif_transpose(image).convert("RGB"), self.size, self.resize)
+                fitted = _resize_and_crop(ImageOps.exif_transpose(image).convert("RGB"), self.size, self.resize)
         # A decoder may raise anything at a file that was made to break it.
         except Exception as error:
             raise DNTKError(f"{path} cannot be read as an image ({error}); replace or remove it") from error
         return np.asarray(fitted).transpose(2, 0, 1)
 
     def readable(self, i: int) -> bool:
-        """Whether the image decodes to its last row."""
+        """Whether the image decodes completely."""
         try:
             self.decode(i)
         except DNTKError:
@@ -87,7 +104,7 @@ class ImageArray:
         """Whether 8 bits hold the images without loss."""
         return self.array.dtype == np.uint8 and self.array.shape[-1] == self.size
 
-    def __getitem__(self, index) -> np.ndarray:
+    def __getitem__(self, index: Any) -> np.ndarray:
         """The chosen images as float32 in [0, 1]; of one place, that image alone."""
         if isinstance(index, int | np.integer):
             return self[[index]][0]
@@ -104,19 +121,24 @@ class ImageArray:
         return f"image {i}"
 
 
-def stored(images, index: np.ndarray) -> np.ndarray:
+def readable(images: Images, i: int) -> bool:
+    """Whether image i can be used: its file decodes, its numbers are finite."""
+    return images.readable(i) if isinstance(images, ImageArray | ImageFiles) else True
+
+
+def stored(images: Images, index: np.ndarray) -> np.ndarray:
     """The chosen images as they are kept in the cache: 8-bit where they came from 8 bits, a quarter of the size."""
     chosen = images[index]
     eight_bits = isinstance(images, ImageFiles) or (isinstance(images, ImageArray) and images.exact)
     return np.rint(chosen * 255).astype(np.uint8) if eight_bits else chosen
 
 
-def as_images(array: np.ndarray) -> "np.ndarray | ImageArray":
-    """Kept images, in [0, 1] again when indexed."""
+def as_images(array: np.ndarray) -> Images:
+    """Images that were kept as 8 bits, in [0, 1] again when indexed."""
     return ImageArray(array, array.shape[-1]) if array.dtype == np.uint8 else array
 
 
-def in_batches(images, index: np.ndarray, batch: int) -> Iterator:
+def in_batches(images: Indexable[Item], index: np.ndarray, batch: int) -> Iterator[Item]:
     """Index batch after batch, each decoded while the one before is being used."""
     parts = [index[start : start + batch] for start in range(0, len(index), batch)]
     with ThreadPoolExecutor(1) as pool:
@@ -136,27 +158,27 @@ def find_images(folder: Path) -> tuple[tuple[Path, ...], tuple[str, ...]]:
 
 
 def check_header(path: Path) -> None:
-    """Refuse an image file that claims more pixels than are ever decoded; what is no image is let pass."""
+    """Refuse an image file that claims more pixels than are ever decoded; ignore files that are not images."""
     try:
         with Image.open(path, formats=FORMATS) as image:
             pixels = image.width * image.height
     except Image.DecompressionBombError:
-        pixels = LARGEST_IMAGE + 1
+        pixels = MOST_PIXELS + 1
     # A decoder may raise anything at a file that was made to break it.
     except Exception:
         return
-    if pixels > LARGEST_IMAGE:
-        raise DNTKError(f"{path} has more than {LARGEST_IMAGE // 10**6} million pixels; make it smaller")
+    if pixels > MOST_PIXELS:
+        raise DNTKError(f"{path} has more than {MOST_PIXELS // 10**6} million pixels; make it smaller")
 
 
 def _check_pixels(size: tuple[int, int], resize: int) -> None:
-    """Refuse an image too large to decode, or so long and thin that it is too large once resized."""
+    """Refuse an image too large to decode, or so long and thin that resizing would make it too large."""
     shorter, longer = min(size), max(size)
-    if shorter * longer > LARGEST_IMAGE or resize**2 * longer > LARGEST_IMAGE * max(shorter, 1):
+    if shorter * longer > MOST_PIXELS or resize**2 * longer > MOST_PIXELS * max(shorter, 1):
         raise DNTKError(f"it has {size[0]} × {size[1]} pixels")
 
 
-def _fit(image: Image.Image, size: int, resize: int) -> Image.Image:
+def _resize_and_crop(image: Image.Image, size: int, resize: int) -> Image.Image:
     """Resize the shorter side to `resize`, cut out the middle size × size."""
     if min(image.size) != resize:
         scale = resize / min(image.size)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from math import cos, pi
 
 import numpy as np
@@ -13,8 +12,7 @@ from torch import Tensor
 from dntk_core.base.errors import DNTKError
 from dntk_core.base.randomness import generator
 from dntk_core.base.spec import DatasetSpec
-from dntk_core.cache.resume import keep, newest
-from dntk_core.cache.store import Workbench
+from dntk_core.cache.workbench import Checkpoints, Workbench
 from dntk_core.dataset.encoder import Encoder, Encoding
 
 # Iterations between checkpoints: what a killed run loses at most.
@@ -107,13 +105,14 @@ def synthesise(
     """Descend from `start` (G·j, …) to the last iteration, or from the newest checkpoint under `name`."""
     state = Descent(0, start, torch.zeros_like(start), torch.zeros_like(start), np.empty((0, len(targets.points), 2)))
     steps = [*range(EVERY, spec.iterations, EVERY), spec.iterations]
-    if (found := newest(bench, name)) is not None:
+    checkpoints = Checkpoints(bench, name)
+    if (found := checkpoints.newest()) is not None:
         step, arrays = found
         state = _from_arrays(arrays, step, start.device)
     for step in steps:
         if step > state.step:
             state = descend(encoder, targets, state, step, spec, **settings)
-            keep(bench, name, step, partial(_to_arrays, state))
+            checkpoints.keep(step, _to_arrays(state))
     return state
 
 

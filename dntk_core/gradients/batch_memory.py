@@ -4,9 +4,8 @@ that would not fit are refused beforehand."""
 import torch
 
 from dntk_core.base.spec import ProjectionSpec
-from dntk_core.gradients.layers import patch_numbers
 from dntk_core.gradients.network import Network
-from dntk_core.gradients.sketch import choose
+from dntk_core.gradients.projections import PROJECTIONS
 
 # Forward and backward passes of an input, in activations of layers with parameters: 3 to 4.3 were measured.
 PASSES = 6
@@ -26,12 +25,5 @@ def input_bytes(network: Network, kept: int, whole: bool, k: int) -> int:
 
 def expected_input_bytes(network: Network, spec: ProjectionSpec, k: int) -> int:
     """The same before the projection to k dimensions is made: making it takes memory of its own."""
-    if spec.name != "structured":
-        return input_bytes(network, all_patches(network), True, k)
-    kept = sum(choose(layer, k, network.classes).kept_of(layer, k) for layer in network.layers)
-    return input_bytes(network, kept, False, k)
-
-
-def all_patches(network: Network) -> int:
-    """Numbers in the input sides of one input beyond what went into the layers."""
-    return sum(patch_numbers(layer.module, layer.shape) for layer in network.layers)
+    projection = PROJECTIONS[spec.name]
+    return input_bytes(network, projection.kept(network, k), projection.whole, k)

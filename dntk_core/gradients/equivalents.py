@@ -1,6 +1,7 @@
 """Modules that compute what PyTorch's own do, in a form whose per-sample gradients are cheap to take."""
 
 from copy import deepcopy
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -10,20 +11,25 @@ from torch import Tensor, nn
 class FrozenBatchNorm(nn.modules.batchnorm._BatchNorm):
     """Batch norm with running statistics as y = scale·x + shift: its signal is one product."""
 
-    def _check_input_dim(self, x: Tensor) -> None:
+    def _check_input_dim(self, input: Tensor) -> None:
         pass
 
-    def forward(self, x: Tensor) -> Tensor:
-        scale = self.weight * torch.rsqrt(self.running_var + self.eps)
-        shift = self.bias - self.running_mean * scale
-        shape = (-1, *(1,) * (x.ndim - 2))
-        return torch.addcmul(shift.reshape(shape), x, scale.reshape(shape))
+    def forward(self, input: Tensor) -> Tensor:
+        mean, var = self.get_buffer("running_mean"), self.get_buffer("running_var")
+        scale = self.weight * torch.rsqrt(var + self.eps)
+        shift = self.bias - mean * scale
+        shape = (-1, *(1,) * (input.ndim - 2))
+        return torch.addcmul(shift.reshape(shape), input, scale.reshape(shape))
 
 
 class SelfAttention(nn.MultiheadAttention):
     """Attention of a sequence to itself with both of its projections as linear layers."""
 
-    def forward(self, query, key, value, *args, need_weights=True, **options) -> tuple[Tensor, Tensor | None]:
+    inward: nn.Linear
+
+    def forward(
+        self, query: Tensor, key: Tensor, value: Tensor, *args: Any, need_weights: bool = True, **options: Any
+    ) -> tuple[Tensor, Tensor | None]:
         plain = query is key is value and not args and not any(v is not None for v in options.values())
         if need_weights or not plain or query.ndim != 3:
             return super().forward(query, key, value, *args, need_weights=need_weights, **options)
@@ -66,5 +72,7 @@ def _projects_together(part: nn.MultiheadAttention) -> bool:
 def _linear(weight: nn.Parameter, bias: nn.Parameter | None) -> nn.Linear:
     """A linear layer around given parameters."""
     layer = nn.Linear(weight.shape[1], weight.shape[0], bias=bias is not None, device="meta")
-    layer.weight, layer.bias = weight, bias
+    layer.weight = weight
+    if bias is not None:
+        layer.bias = bias
     return layer

@@ -3,6 +3,7 @@
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import torch
@@ -13,6 +14,7 @@ from dntk_core.base.progress import Steps
 from dntk_core.cache.files import Stacked
 from dntk_core.cache.workbench import Workbench
 from dntk_core.gradients.network import Network
+from dntk_core.gradients.projections import Projector
 from dntk_core.gradients.stream import stream
 from dntk_core.models.training import Seen
 
@@ -21,7 +23,7 @@ SHARD = 50
 
 
 @dataclass(frozen=True)
-class Projected:
+class ProjectedImages:
     """Projected gradients (C, n, k) and outputs (n, C) of n images, and the seconds they took."""
 
     features: Stacked
@@ -30,17 +32,16 @@ class Projected:
 
 
 def project_images(
-    network: Network, through, x: Seen, compute: Compute, bench: Workbench, name: str, steps: Steps
-) -> Projected:
+    network: Network, through: Projector, x: Seen, compute: Compute, bench: Workbench, name: str, steps: Steps
+) -> ProjectedImages:
     """Project the gradients of images, shard by shard under `name`."""
     share_images(network, through, x, compute, bench, name, steps)
+    # All are there now; a damaged one is built again.
     shards = [
-        bench.shard(
-            f"{name}-{start}", lambda start=start: _project(network, through, x[start : start + SHARD], compute)
-        )
-        for start in range(0, len(x), SHARD)
+        bench.shard(shard, lambda index=index: _project(network, through, x[index], compute))
+        for shard, index in _shards(name, len(x)).items()
     ]
-    return Projected(
+    return ProjectedImages(
         Stacked([shard["features"] for shard in shards]),
         np.concatenate([shard["outputs"] for shard in shards]),
         float(sum(shard["seconds"] for shard in shards)),
@@ -48,32 +49,41 @@ def project_images(
 
 
 def share_images(
-    network: Network, through, x: Seen, compute: Compute, bench: Workbench, name: str, steps: Steps
+    network: Network, through: Projector, x: Seen, compute: Compute, bench: Workbench, name: str, steps: Steps
 ) -> None:
-    """Project shards of images together with all processes at the same; each decodes its next shard meanwhile."""
-    starts = range(0, len(x), SHARD)
-    # Every rank begins with shards of its own, then goes through what others have left.
-    order = [start for r in range(world_size()) for start in starts[(rank() + r) % world_size() :: world_size()]]
-    names = {f"{name}-{start}": np.arange(start, min(start + SHARD, len(x))) for start in order}
-    following = dict(zip(names, [*names][1:], strict=False))
-    ahead: dict[str, Future] = {}
+    """Project shards of images together with all processes that do the same; each decodes its next shard meanwhile."""
+    shards = _shards(name, len(x))
+    order = _own_first(list(shards))
+    following = dict(pairwise(order))
+    ahead: dict[str, Future[torch.Tensor]] = {}
 
     def build(shard: str) -> dict[str, np.ndarray]:
-        images = ahead.pop(shard, None) or pool.submit(x.__getitem__, names[shard])
+        images = ahead.pop(shard, None) or pool.submit(x.__getitem__, shards[shard])
         after = following.get(shard)
         ahead.clear()
         if after is not None and not bench.has(after):
-            ahead[after] = pool.submit(x.__getitem__, names[after])
+            ahead[after] = pool.submit(x.__getitem__, shards[after])
         return _project(network, through, images.result(), compute)
 
     bench.open()
     with ThreadPoolExecutor(1) as pool:
-        for _ in bench.share(list(names), build):
-            steps(sum(len(index) for shard, index in names.items() if bench.has(shard)))
+        for _ in bench.share(order, build):
+            steps(sum(len(index) for shard, index in shards.items() if bench.has(shard)))
     steps(len(x))
 
 
-def _project(network: Network, through, images: torch.Tensor, compute: Compute) -> dict[str, np.ndarray]:
+def _shards(name: str, n: int) -> dict[str, np.ndarray]:
+    """The shards of n images: their names, and the indices of their images."""
+    return {f"{name}-{start}": np.arange(start, min(start + SHARD, n)) for start in range(0, n, SHARD)}
+
+
+def _own_first(shards: list[str]) -> list[str]:
+    """The order in which this process builds shards: its own share first, then those that others have left."""
+    ranks = world_size()
+    return [shard for r in range(ranks) for shard in shards[(rank() + r) % ranks :: ranks]]
+
+
+def _project(network: Network, through: Projector, images: torch.Tensor, compute: Compute) -> dict[str, np.ndarray]:
     started = time.perf_counter()
     features, outputs = zip(*stream(network, through, images, compute), strict=True)
     return {

@@ -200,13 +200,13 @@ def _computes(counterpart: nn.Module, bare: dict[str, PerInput], x: Tensor, y: T
 def _candidates(module: nn.Module, counterpart: nn.Module, x: Tensor) -> tuple[Layer, ...]:
     """Modules of a known kind that run once, on a batch-first tensor, and own their parameters alone."""
     bare = _bare_parameters(module, counterpart, x)
-    parts = [part for part in (*counterpart.modules(), *bare.values()) if rule_of(part)]
     owners = Counter(id(p) for part in module.modules() for p in part.parameters(recurse=False))
     names = {id(p): name for name, p in module.named_parameters()}
     parts = [
         part
-        for part in parts
-        if rule_of(part).supports(part)
+        for part in (*counterpart.modules(), *bare.values())
+        if (rule := rule_of(part)) is not None
+        and rule.supports(part)
         and trainable(part)
         and set(trainable(part)) <= {"weight", "bias"}
         and all(owners[id(p)] == 1 for p in part.parameters(recurse=False))

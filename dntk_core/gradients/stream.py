@@ -11,57 +11,28 @@ from dntk_core.base.device import resolve_device
 from dntk_core.base.errors import DNTKError
 from dntk_core.base.memory import out_of_memory
 from dntk_core.base.spec import ProjectionSpec
-from dntk_core.gradients.batch_memory import all_patches, input_bytes
-from dntk_core.gradients.layers import input_side, per_sample_gradients
+from dntk_core.gradients.batch_memory import input_bytes
 from dntk_core.gradients.network import Network, Tape, general_gradients, run
-from dntk_core.gradients.projection import PROJECTIONS
-from dntk_core.gradients.sketch import Structured
-
-
-class WholeGradients:
-    """Assemble each gradient (b, P), then project it."""
-
-    def __init__(self, network: Network, projection):
-        self.network, self.projection, self.k = network, projection, projection.k
-        self.kept = all_patches(network)
-
-    def begin(self, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        """Do once per batch what does not depend on the logit."""
-        return input_sides(self.network, inputs)
-
-    def project(self, sides: tuple[Tensor, ...], signals: tuple[Tensor | None, ...], rest: dict[str, Tensor]) -> Tensor:
-        """Project the gradients of one logit: (b, k)."""
-        some = next(t for t in (*signals, *rest.values()) if t is not None)
-        whole = some.new_zeros(len(some), self.network.P)
-        blocks = dict(zip(self.network.sizes, whole.split(list(self.network.sizes.values()), dim=1), strict=True))
-        for name, gradient in _named_gradients(self.network, sides, signals, rest):
-            blocks[name].copy_(gradient)
-        return self.projection(whole)
+from dntk_core.gradients.projections import PROJECTIONS, Projector
+from dntk_core.gradients.projections.whole import WholeGradients, all_patches, input_sides, named_gradients
 
 
 def projected_dimension(spec: ProjectionSpec, P: int) -> int:
     """Check that a projection of R^P can be made, and return its k."""
-    known = (*PROJECTIONS, "structured")
-    if spec.name not in known:
-        raise DNTKError(f"unknown projection {spec.name!r}; known: {', '.join(known)}")
-    if spec.name == "identity":
-        return P
-    if not 1 <= spec.k <= P:
-        raise DNTKError(f"k must lie between 1 and the network's P = {P:,} parameters, got {spec.k:,}")
-    return spec.k
+    if spec.name not in PROJECTIONS:
+        raise DNTKError(f"unknown projection {spec.name!r}; known: {', '.join(PROJECTIONS)}")
+    return PROJECTIONS[spec.name].dimension(spec.k, P)
 
 
-def projector(network: Network, spec: ProjectionSpec, device: torch.device) -> WholeGradients | Structured:
+def projector(network: Network, spec: ProjectionSpec, device: torch.device) -> Projector:
     """Build the map from a network's gradients to R^k."""
-    projected_dimension(spec, network.P)
-    if spec.name == "structured":
-        return Structured(network, spec.seed, spec.k, device)
-    return WholeGradients(network, PROJECTIONS[spec.name](spec.seed, network.P, spec.k, device))
+    k = projected_dimension(spec, network.P)
+    return PROJECTIONS[spec.name].make(network, spec.seed, k, device)
 
 
 @torch.no_grad()
 def project_batch(
-    network: Network, through, x: Tensor, batched: bool = False, precision: str = "float32"
+    network: Network, through: Projector, x: Tensor, batched: bool = False, precision: str = "float32"
 ) -> tuple[Tensor, Tensor]:
     """Project φ^c(x) of one batch for every logit c: features (C, b, k) and logits (b, C).
 
@@ -78,7 +49,7 @@ def project_batch(
     return features, tape.logits.detach()
 
 
-def stream(network: Network, through, x: Tensor, compute: Compute) -> Iterator[tuple[Tensor, Tensor]]:
+def stream(network: Network, through: Projector, x: Tensor, compute: Compute) -> Iterator[tuple[Tensor, Tensor]]:
     """Yield (features (C, b, k), logits (b, C)) on the CPU, batch after batch; out of memory halves the batch."""
     device = resolve_device(compute.device)
     batch = batch_size(network, through, compute)
@@ -127,7 +98,7 @@ def _gradients(network: Network, x: Tensor) -> Iterator[tuple[int, Tensor]]:
     sides = input_sides(network, tape.inputs)
     for c, (cotangent, signals) in enumerate(_signals(network, tape, batched=False)):
         rest = general_gradients(network, x, cotangent) if network.rest else {}
-        for _, gradient in _named_gradients(network, sides, signals, rest):
+        for _, gradient in named_gradients(network, sides, signals, rest):
             yield c, gradient
 
 
@@ -137,17 +108,12 @@ def exact_batch(network: Network, compute: Compute) -> int:
     return compute.batch or max(1, compute.memory // (2 * each))
 
 
-def input_sides(network: Network, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-    """What every fast layer's gradients need of its input."""
-    return tuple(input_side(layer.module, x) for layer, x in zip(network.layers, inputs, strict=True))
-
-
-def batch_size(network: Network, through, compute: Compute) -> int:
+def batch_size(network: Network, through: Projector, compute: Compute) -> int:
     """Inputs at once: as many as were asked for, or as are estimated to fit."""
     return compute.batch or max(1, min(256, compute.memory // bytes_per_input(network, through)))
 
 
-def bytes_per_input(network: Network, through) -> int:
+def bytes_per_input(network: Network, through: Projector) -> int:
     """Estimate what one more input in a batch costs."""
     return input_bytes(network, through.kept, isinstance(through, WholeGradients), through.k)
 
@@ -165,19 +131,11 @@ def _signals(network: Network, tape: Tape, batched: bool) -> Iterator[tuple[Tens
             yield cotangents[c], tape.signals(cotangents[c], keep=c < C - 1)
 
 
-def _named_gradients(
-    network: Network, sides: tuple[Tensor, ...], signals: tuple[Tensor | None, ...], rest: dict[str, Tensor]
-) -> Iterator[tuple[str, Tensor]]:
-    """Every parameter's gradient of one logit, one at a time: (name, (b, p))."""
-    for layer, side, delta in zip(network.layers, sides, signals, strict=True):
-        if delta is not None:
-            for attr, gradient in per_sample_gradients(layer.module, side, delta).items():
-                yield layer.parameters[attr], gradient
-    yield from rest.items()
-
-
-def _name_nonfinite(network: Network, tape: Tape, signals, rest, c: int) -> None:
-    for name, gradient in _named_gradients(network, input_sides(network, tape.inputs), signals, rest):
+def _name_nonfinite(
+    network: Network, tape: Tape, signals: tuple[Tensor | None, ...], rest: dict[str, Tensor], c: int
+) -> None:
+    """Raise a DNTKError that names the parameter whose gradient is not finite."""
+    for name, gradient in named_gradients(network, input_sides(network, tape.inputs), signals, rest):
         if not torch.isfinite(gradient).all():
             raise DNTKError(
                 f"the gradient of logit {c} with respect to {name!r} is not finite; "

@@ -2,6 +2,7 @@
 
 import importlib
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -39,8 +40,8 @@ def build_model(spec: ModelSpec, channels: int, class_names: tuple[str, ...], ow
     return network
 
 
-def weight_transforms(spec: ModelSpec):
-    """What torchvision's published weights want done to images (crop_size, resize_size, mean, std), or None."""
+def weight_transforms(spec: ModelSpec) -> Any:
+    """How torchvision's published weights expect images (crop_size, resize_size, mean, std), or None."""
     if not spec.published or spec.name.startswith("timm:"):
         return None
     return _published(spec).transforms()
@@ -48,11 +49,10 @@ def weight_transforms(spec: ModelSpec):
 
 def restrict_head(network: nn.Module, rows: list[int]) -> None:
     """Keep only these outputs of the last linear layer, in this order; nothing is trained."""
-    name, head = next(
-        ((n, part) for n, part in reversed(list(network.named_modules())) if isinstance(part, nn.Linear)), (None, None)
-    )
-    if head is None or max(rows) >= head.out_features:
+    linear = [(name, part) for name, part in network.named_modules() if isinstance(part, nn.Linear)]
+    if not linear or max(rows) >= linear[-1][1].out_features:
         raise DNTKError(f"the network has no linear head with more than {max(rows)} outputs to take the classes from")
+    name, head = linear[-1]
     kept = nn.Linear(head.in_features, len(rows), bias=head.bias is not None)
     kept.weight.data = head.weight.data[rows].clone()
     if head.bias is not None:
@@ -100,12 +100,13 @@ def _construct(spec: ModelSpec, outputs: int, own_code: bool) -> nn.Module:
     return torchvision.models.get_model(name, weights=None, num_classes=outputs, **extra)
 
 
-def _published(spec: ModelSpec):
+def _published(spec: ModelSpec) -> Any:
+    """A set of weights that torchvision publishes."""
     import torchvision.models
 
     try:
-        enum = torchvision.models.get_model_weights(spec.name)
-        return enum.DEFAULT if spec.weights == "DEFAULT" else enum[spec.weights]
+        # An enum's members include its default under that name.
+        return torchvision.models.get_model_weights(spec.name)[spec.weights]
     except (ValueError, KeyError):
         raise DNTKError(
             f"torchvision publishes no weights {spec.weights!r} for {spec.name!r}; give a file or DEFAULT"
@@ -123,7 +124,7 @@ def _download(spec: ModelSpec) -> nn.Module:
         raise DNTKError(f"the weights {spec.weights} of {spec.name} could not be downloaded: {error}") from None
 
 
-def _timm_model(name: str, **settings) -> nn.Module:
+def _timm_model(name: str, **settings: Any) -> nn.Module:
     """A model of timm by name alone: its addresses (local-dir:…, hf-hub:…) would open any folder or host."""
     short = name.removeprefix("timm:")
     if ":" in short or "/" in short:
@@ -167,7 +168,7 @@ def _rows(spec: ModelSpec, class_names: tuple[str, ...], outputs: int) -> list[i
         return [IMAGENET_INDEX[name] for name in class_names]
     raise DNTKError(
         f"the head has {outputs} outputs, the data {len(class_names)} classes ({', '.join(class_names[:3])} …); "
-        "say which outputs are meant with classes (--classes 0,217,…)"
+        "name their outputs with classes (--classes 0,217,…)"
     )
 
 

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from pickle import UnpicklingError
+from typing import Any
 
 import torch
 from safetensors.torch import load_file
@@ -41,15 +42,15 @@ def read_state(path: Path) -> dict[str, Tensor]:
     if not path.is_file():
         raise DNTKError(f"there is no weights file {path}")
     try:
-        state = load_file(path) if path.suffix == ".safetensors" else _read_torch(path)
+        state: dict[str, Any] = load_file(path) if path.suffix == ".safetensors" else _read_torch(path)
     except DNTKError:
         raise
     # A reader may raise anything at a file that was made to break it.
     except Exception as error:
         raise DNTKError(f"{path} cannot be read as weights: {str(error).partition(chr(10))[0]}") from None
     for wrapper in ("state_dict", "model"):
-        if isinstance(state.get(wrapper), dict):
-            state = state[wrapper]
+        if isinstance(wrapped := state.get(wrapper), dict):
+            state = wrapped
     tensors = {name: value for name, value in state.items() if isinstance(name, str) and isinstance(value, Tensor)}
     if not tensors:
         raise DNTKError(f"{path} holds no tensors; save a state dict: torch.save(model.state_dict(), …)")
@@ -59,12 +60,12 @@ def read_state(path: Path) -> dict[str, Tensor]:
 
 
 def _owns_its_numbers(value: Tensor) -> bool:
-    """Whether a tensor is as large as it says: strides of zero make a few bytes look like petabytes."""
+    """Whether a tensor holds all its numbers: with strides of zero a few bytes look like petabytes."""
     plain = value.layout == torch.strided and value.device.type == "cpu"
     return plain and value.untyped_storage().nbytes() >= value.numel() * value.element_size()
 
 
-def _read_torch(path: Path) -> dict:
+def _read_torch(path: Path) -> dict[str, Any]:
     check_zip(path)
     try:
         state = torch.load(path, map_location="cpu", weights_only=True)

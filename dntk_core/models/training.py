@@ -1,9 +1,10 @@
-"""Fitting a network: SGD with a one-cycle rate, the best epoch kept, killed and resumed without a difference."""
+"""Training a network: SGD with a one-cycle rate, the best epoch kept, killed and resumed without a difference."""
 
 import math
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -14,17 +15,16 @@ from torch import Tensor, nn
 
 from dntk_core.base.progress import Progress, Report
 from dntk_core.base.spec import ModelSpec
-from dntk_core.cache.resume import keep, newest
-from dntk_core.cache.store import Workbench
+from dntk_core.cache.workbench import Checkpoints, Workbench
 from dntk_core.data.dataset import Dataset
-from dntk_core.data.images import ImageArray, ImageFiles, in_batches
+from dntk_core.data.images import Images, in_batches
 
 BATCH = 64
 RATE = 0.2
 # Training stops early after this many epochs without a better one.
 PATIENCE = 8
 # A killed training loses at most an epoch, or this many steps.
-KEPT = 100
+STEPS_BETWEEN_CHECKPOINTS = 100
 Objective = Callable[[Tensor, Tensor], Tensor]
 
 
@@ -33,13 +33,13 @@ class Seen:
     """Images as the network sees them, decoded and normalised when indexed; `chosen` narrows them down."""
 
     data: Dataset
-    images: np.ndarray | ImageArray | ImageFiles
+    images: Images
     chosen: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.images) if self.chosen is None else len(self.chosen)
 
-    def __getitem__(self, index) -> Tensor:
+    def __getitem__(self, index: Any) -> Tensor:
         """(b, channels, height, width) float32."""
         index = np.arange(len(self))[index] if self.chosen is None else self.chosen[index]
         return torch.from_numpy(np.ascontiguousarray(self.data.normalise(self.images[index]), dtype=np.float32))
@@ -56,7 +56,7 @@ def label_objective(labels: Tensor, device: torch.device) -> Objective:
     return lambda logits, chosen: F.cross_entropy(logits, labels[chosen])
 
 
-def fit(
+def train(
     model: nn.Module,
     images: Seen | Tensor,
     objective: Objective,
@@ -70,22 +70,24 @@ def fit(
     """Minimise by SGD with Nesterov momentum and a one-cycle rate, on shifted and perhaps mirrored images.
 
     objective: (logits (b, C), indices (b,) of the batch's images) -> loss
-    bench: where epochs are kept, to go on from; judge: scores an epoch, the best one is returned
+    bench: where checkpoints are kept, to resume from; judge: scores an epoch, the best one is returned
+    flip: whether half of the images are mirrored
     """
     state = _State.begin(model.to(device))
-    if bench is not None and (found := newest(bench, "epoch")) is not None:
+    checkpoints = Checkpoints(bench, "epoch") if bench is not None else None
+    if checkpoints is not None and (found := checkpoints.newest()) is not None:
         state = state.thaw(found[1])
     steps = spec.epochs * batches(len(images))
     # Short epochs are not worth a file each.
-    kept = max(1, KEPT // batches(len(images)))
+    every = max(1, STEPS_BETWEEN_CHECKPOINTS // batches(len(images)))
     for epoch in range(state.epoch, spec.epochs):
         if epoch - state.best_epoch > PATIENCE:
             break
         loss = _epoch(state, images, objective, spec.seed, steps, device, flip)
         score = judge(model.eval()) if judge else float(epoch)
         state.close_epoch(score)
-        if bench is not None and state.epoch % kept == 0:
-            keep(bench, "epoch", epoch, state.freeze)
+        if checkpoints is not None and state.epoch % every == 0:
+            checkpoints.keep(epoch, state.freeze())
         note = f"loss {loss:.4f}" + (f", held-out accuracy {score:.3f}" if judge else "")
         report(Progress("model", epoch + 1, spec.epochs, note))
     model.load_state_dict(state.best)
@@ -112,7 +114,7 @@ def one_cycle(share: float) -> float:
 def accuracy(
     model: nn.Module, images: Seen | Tensor, labels: Tensor, steps: Callable[[int], None] | None = None
 ) -> float:
-    """Share of inputs whose largest logit is the label's; `steps` hears how many are judged."""
+    """Share of inputs whose largest logit is the label's; `steps` is called with how many are judged."""
     device, right, done = next(model.parameters()).device, 0, 0
     for x, y in zip(in_batches(images, np.arange(len(labels)), BATCH), labels.split(BATCH), strict=True):
         right += int((model(x.to(device)).argmax(1).cpu() == y).sum())
@@ -163,7 +165,15 @@ class _State:
         return _State(self.model, self.optimizer, int(epoch), best, int(best_epoch), best_score)
 
 
-def _epoch(state: _State, images, objective, seed: int, steps: int, device: torch.device, flip: bool) -> float:
+def _epoch(
+    state: _State,
+    images: Seen | Tensor,
+    objective: Objective,
+    seed: int,
+    steps: int,
+    device: torch.device,
+    flip: bool,
+) -> float:
     """Train one epoch; every epoch has its own generator, so that a resumed one draws the same."""
     rng = torch.Generator().manual_seed(seed * 100_003 + state.epoch)
     model, optimizer = state.model.train(), state.optimizer

@@ -2,16 +2,15 @@
 
 import hashlib
 import json
-import multiprocessing
 import os
 import pickle
-import signal
 import sqlite3
 import time
 from pathlib import Path
 
 import numpy as np
 import pytest
+from artifacts import build_small, fork, put
 
 from dntk_core.base.errors import DNTKError
 from dntk_core.base.spec import RunSpec
@@ -19,16 +18,6 @@ from dntk_core.cache.index import Index
 from dntk_core.cache.store import Store
 from dntk_core.cache.workbench import Workbench
 from tests.hostile import Planted
-
-fork = multiprocessing.get_context("fork")
-
-
-def build_small(bench):
-    return {"numbers": np.arange(6.0).reshape(2, 3), "raw.bin": b"abc"}, {"remark": 1}
-
-
-def put(store, stage="model", key="k", build=build_small):
-    return store.load_or_build(stage, key, "{}", build)
 
 
 def test_round_trip_and_permissions(tmp_path):
@@ -140,14 +129,6 @@ def test_a_file_without_a_checksum_is_not_read(tmp_path):
             read()
 
 
-@pytest.mark.parametrize("text", ["[" * 10**5, '{"spec": 1}', '{"spec": "{}", "created": "today"}'])
-def test_an_index_entry_of_another_form_is_left_out(tmp_path, text):
-    index = Index(Store(tmp_path))
-    with index._open() as cache:
-        cache[RunSpec.default().key] = text
-    assert index.all() == []
-
-
 def test_a_failed_build_leaves_nothing(tmp_path):
     def fail(bench):
         raise DNTKError("no")
@@ -155,11 +136,6 @@ def test_a_failed_build_leaves_nothing(tmp_path):
     with pytest.raises(DNTKError):
         put(Store(tmp_path), build=fail)
     assert not list((tmp_path / "artifacts").iterdir()) and not list((tmp_path / "scratch").iterdir())
-
-
-def test_python_objects_are_not_stored(tmp_path):
-    with pytest.raises(DNTKError, match="Python objects"):
-        put(Store(tmp_path), build=lambda bench: ({"x": np.array([{}])}, {}))
 
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path):
@@ -188,104 +164,6 @@ def test_eight_processes_compute_once(tmp_path):
         worker.join()
     assert [worker.exitcode for worker in workers] == [0] * 8
     assert log.read_text() == "built\n"
-
-
-def build_shards(root, log, pause):
-    def shard(i):
-        with open(log, "a") as file:
-            file.write(f"{i}\n")
-        time.sleep(pause)
-        return {"part": np.full(4, float(i))}
-
-    def build(bench):
-        parts = [bench.shard(f"s{i}", lambda i=i: shard(i))["part"] for i in range(10)]
-        return {"all": np.concatenate(parts)}, {}
-
-    return put(Store(root), build=build)
-
-
-def test_killed_at_any_moment_it_resumes_and_finished_shards_are_not_computed_again(tmp_path):
-    root, log = tmp_path / "cache", tmp_path / "log"
-    rng = np.random.default_rng(0)
-    for _ in range(4):
-        worker = fork.Process(target=build_shards, args=(root, log, 0.05))
-        worker.start()
-        time.sleep(rng.uniform(0.02, 0.3))
-        os.kill(worker.pid, signal.SIGKILL)
-        worker.join()
-    artifact = build_shards(root, log, 0.0)
-    assert np.array_equal(artifact["all"], np.repeat(np.arange(10.0), 4))
-    computed = [int(line) for line in log.read_text().split()]
-    # A kill may cost the shard under way, never a finished one.
-    assert set(computed) == set(range(10)) and len(computed) <= 10 + 4 and computed == sorted(computed)
-    assert not (root / "partial" / "model-k").exists()
-
-
-def share_shards(root, log, pause):
-    def shard(name):
-        with open(log, "a") as file:
-            file.write(f"{name} {os.getpid()}\n")
-        time.sleep(pause)
-        return {"part": np.full(4, float(name[1:]))}
-
-    names = [f"s{i}" for i in range(10)]
-
-    def help(bench):
-        for _ in bench.share(names, shard):
-            pass
-
-    def build(bench):
-        bench.open()
-        help(bench)
-        return {"all": np.concatenate([bench.find(name)["part"] for name in names])}, {}
-
-    store = Store(root)
-    return store.load_or_build("model", "k", "{}", build, help)
-
-
-def test_processes_share_the_shards_and_a_killed_one_leaves_its_own_to_the_others(tmp_path):
-    root, log = tmp_path / "cache", tmp_path / "log"
-    workers = [fork.Process(target=share_shards, args=(root, log, 0.1)) for _ in range(3)]
-    for worker in workers:
-        worker.start()
-    while not log.exists() or len(log.read_text().splitlines()) < 4:
-        time.sleep(0.005)
-    os.kill(workers[0].pid, signal.SIGKILL)
-    for worker in workers:
-        worker.join()
-    assert [worker.exitcode for worker in workers[1:]] == [0, 0]
-    assert np.array_equal(share_shards(root, log, 0.0)["all"], np.repeat(np.arange(10.0), 4))
-    begun = [line.split() for line in log.read_text().splitlines()]
-    # Every shard once, but for the one that was lost; by all processes.
-    assert {name for name, _ in begun} == {f"s{i}" for i in range(10)} and len(begun) <= 11
-    assert {pid for _, pid in begun} == {str(worker.pid) for worker in workers}
-    assert not list((root / "partial").iterdir())
-
-
-def test_a_killed_holder_blocks_nobody(tmp_path):
-    log = tmp_path / "log"
-    worker = fork.Process(target=build_shards, args=(tmp_path / "cache", log, 60))
-    worker.start()
-    while not log.exists():
-        time.sleep(0.01)
-    os.kill(worker.pid, signal.SIGKILL)
-    worker.join()
-    assert put(Store(tmp_path / "cache"))["numbers"].sum() == 15
-
-
-def test_a_damaged_shard_is_computed_again(tmp_path):
-    store = Store(tmp_path)
-
-    def interrupted(bench):
-        bench.shard("s0", lambda: {"part": np.ones(3)})
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        put(store, build=interrupted)
-    (shard,) = (tmp_path / "partial" / "model-k").glob("*.npy")
-    shard.write_bytes(shard.read_bytes()[:-1])
-    again = put(store, build=lambda bench: ({"x": bench.shard("s0", lambda: {"part": np.zeros(3)})["part"]}, {}))
-    assert again["x"].sum() == 0
 
 
 def test_planted_pickles_do_not_run(tmp_path):
@@ -323,26 +201,6 @@ def test_planted_pickles_do_not_run(tmp_path):
         described.write_text(json.dumps({shard.name: entry}))
         assert bench.find("s0") is None
     assert not proof.exists()
-
-
-def test_the_index_is_rebuilt_from_the_artifacts_when_lost_or_damaged(tmp_path):
-    spec, store = RunSpec.default(), Store(tmp_path)
-    for stage in spec.stages:
-        store.load_or_build(stage, spec.stage_key(stage), spec.to_json(), build_small)
-    index = Index(store)
-    (info,) = index.all()
-    assert info.key == spec.key and info.spec == spec and info.finished and info.bytes > 0
-    (tmp_path / "index" / "cache.db").write_bytes(b"not a database, not at all, not even close" * 100)
-    assert [again.key for again in Index(store).all()] == [spec.key]
-
-
-def test_the_index_never_evicts(tmp_path):
-    index = Index(Store(tmp_path))
-    index.begin(RunSpec.default())
-    with index._open() as cache:
-        assert cache.eviction_policy == "none" and cache.cull_limit == 0
-        with pytest.raises(DNTKError, match="text only"):
-            cache["key"] = {"a": 1}
 
 
 def test_sweep_keeps_what_is_needed_and_what_is_locked(tmp_path):

@@ -22,7 +22,7 @@ def test_export_writes_the_file_of_the_page(distilled_run, call, tmp_path):
 def test_export_by_method_and_size(distilled_run, call, tmp_path):
     words = ["--method", "kernel PCA", "--size", "3", "--out", tmp_path / "set.npz"]
     manifest = call("export", "--run", distilled_run.key, *words)["manifest"]
-    assert manifest["settings"] == {"method": "kernel PCA", "size": 3, "ridge": 0.0001, "seed": 0}
+    assert manifest["settings"] == {"method": "kernel PCA", "size": 3, "ridge": 0.0001, "readout": "paper", "seed": 0}
     assert load_distilled(tmp_path / "set.npz").mixing.shape == (3, len(distilled_run.targets))
     # The manifest's command gives the manifest's scores.
     program, *evaluate = re.findall(r"'[^']*'|\S+", manifest["command"].removeprefix("python -m "))

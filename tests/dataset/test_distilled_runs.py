@@ -21,7 +21,7 @@ from dntk_core.dataset.sizes import evenly_sized
 from dntk_core.dataset.soft_labels import shares
 from dntk_core.dataset.student import soft_objective
 from dntk_core.models.architectures import build_model
-from dntk_core.models.training import accuracy, fit, tensor
+from dntk_core.models.training import accuracy, tensor, train
 from dntk_core.readout.ridge import evaluate
 from dntk_core.run.stages import distilled
 from dntk_core.run.work import Work
@@ -237,7 +237,7 @@ def learn(data, images, objective, epochs=126):
     """Test accuracy of a network trained on images alone; 126 epochs of 100 are the steps of the real training."""
     spec, device = ModelSpec(epochs=epochs), torch.device("cpu")
     model = build_model(spec, data.channels, data.class_names)
-    model = fit(model, tensor(data.normalise(images)), objective, spec, lambda event: None, device)
+    model = train(model, tensor(data.normalise(images)), objective, spec, lambda event: None, device)
     return accuracy(model, tensor(data.normalise(data.test_images)), torch.from_numpy(data.test_labels))
 
 

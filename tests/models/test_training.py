@@ -10,7 +10,8 @@ from dntk_core.base.progress import ignore
 from dntk_core.base.spec import DataSpec, ModelSpec
 from dntk_core.cache.store import Workbench
 from dntk_core.data.dataset import load_data
-from dntk_core.models.training import RATE, Seen, accuracy, batches, fit, label_objective, one_cycle
+from dntk_core.models.training import RATE, Seen, accuracy, batches, label_objective, one_cycle
+from dntk_core.models.training import train as train_on
 
 CPU = torch.device("cpu")
 
@@ -23,7 +24,7 @@ def problem():
 
 
 def train(model, images, labels, spec, report, *rest, **more):
-    return fit(model, images, label_objective(labels, CPU), spec, report, CPU, *rest, **more)
+    return train_on(model, images, label_objective(labels, CPU), spec, report, CPU, *rest, **more)
 
 
 def network():
@@ -46,7 +47,7 @@ def stop_after(epochs):
 
 @pytest.mark.parametrize(("every", "left"), [(1, [6]), (2, [5, 6])])
 def test_interrupted_and_resumed_it_ends_the_same(problem, tmp_path, monkeypatch, every, left):
-    monkeypatch.setattr("dntk_core.models.training.KEPT", every * batches(len(problem[0])))
+    monkeypatch.setattr("dntk_core.models.training.STEPS_BETWEEN_CHECKPOINTS", every * batches(len(problem[0])))
     spec = ModelSpec(epochs=6, seed=3)
     undisturbed = train(network(), *problem, spec, ignore, Workbench(tmp_path / "a"))
     for epochs in (2, 5):

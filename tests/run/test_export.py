@@ -35,7 +35,7 @@ def test_predictions_come_back_bit_for_bit(default_run, mixing, tmp_path, suffix
     export_distilled(default_run, mixing, tmp_path / f"set{suffix}", RIDGE)
     distilled = load_distilled(tmp_path / f"set{suffix}")
     wanted = predict(default_run.kernels, default_run.targets, mixing, RIDGE)
-    assert np.array_equal(distilled.predict(default_run.kernels.cross), wanted)
+    assert np.array_equal(distilled.predict(default_run.kernels), wanted)
     features = default_run.artifacts["features"]["test_features"]
     np.testing.assert_allclose(distilled.predict_features(features), wanted, rtol=1e-7, atol=1e-7)
 

@@ -126,7 +126,7 @@ def test_with_many_inputs_kernels_stay_features_and_say_the_same(tmp_path, monke
     export_distilled(lazy, mixing, tmp_path / "set.npz", 1e-3)
     wanted = predict(dense.kernels, dense.targets, mixing, 1e-3)
     for run in (lazy, dense):
-        found = load_distilled(tmp_path / "set.npz").predict(run.kernels.cross)
+        found = load_distilled(tmp_path / "set.npz").predict(run.kernels)
         np.testing.assert_allclose(found, wanted, atol=1e-5 * np.abs(wanted).max())
 
 
@@ -166,7 +166,7 @@ def test_bad_input_is_refused_before_anything_is_written(tmp_path, spec, says):
 def test_a_class_without_inputs_is_named(tmp_path, monkeypatch):
     from dntk_core.data import sources
 
-    digits = sources.digits(DataSpec())
+    digits = sources.SOURCES["digits"](DataSpec())
     keep = digits.train.labels != 7
     train = sources.Split(digits.train.images[keep], digits.train.labels[keep])
     monkeypatch.setitem(sources.SOURCES, "digits", lambda spec: replace(digits, train=train))
@@ -178,14 +178,14 @@ def test_a_class_without_inputs_is_named(tmp_path, monkeypatch):
 def test_non_finite_weights_stop_the_run_and_are_named(tmp_path, monkeypatch):
     from dntk_core.run.stages import model as stage
 
-    trained = stage.fit
+    trained = stage.train
 
     def broken(model, *rest):
         model = trained(model, *rest)
         model.blocks[1].conv1.weight.data[0, 0, 0, 0] = float("nan")
         return model
 
-    monkeypatch.setattr(stage, "fit", broken)
+    monkeypatch.setattr(stage, "train", broken)
     with pytest.raises(DNTKError, match=r"with respect to '.*' is not finite"):
         load_or_build(SMALL, store=Store(tmp_path))
     assert not list((tmp_path / "artifacts").glob("features-*"))

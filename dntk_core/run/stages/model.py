@@ -11,7 +11,7 @@ from dntk_core.base.progress import Steps
 from dntk_core.cache.store import Contents
 from dntk_core.data.dataset import Dataset
 from dntk_core.models.architectures import build_model
-from dntk_core.models.training import Seen, accuracy, fit, label_objective
+from dntk_core.models.training import Seen, accuracy, label_objective, train
 from dntk_core.run.work import Work
 
 # With this many training images, some are held out to tell the best epoch.
@@ -27,7 +27,7 @@ def build(work: Work) -> Contents:
         objective = label_objective(torch.from_numpy(data.train_labels[learnt]), device)
         judge = _judge(data, held_out) if len(held_out) else None
         images = Seen(data, data.train_images, learnt)
-        model = fit(model, images, objective, spec, work.report, device, work.bench, judge, data.flip)
+        model = train(model, images, objective, spec, work.report, device, work.bench, judge, data.flip)
     steps = Steps(work.report, "test accuracy", 0, len(data.test_labels))
     test = accuracy(model.to(device).eval(), Seen(data, data.test_images), torch.from_numpy(data.test_labels), steps)
     return {"weights.safetensors": save_tensors(model.cpu().state_dict())}, {"test_accuracy": test}

@@ -12,7 +12,7 @@ from dntk_core.cache.store import Contents
 from dntk_core.dataset.soft_labels import shares
 from dntk_core.dataset.student import soft_objective
 from dntk_core.models.architectures import build_model
-from dntk_core.models.training import Seen, accuracy, batches, fit, tensor
+from dntk_core.models.training import Seen, accuracy, batches, tensor, train
 from dntk_core.run.work import Work
 
 
@@ -29,6 +29,6 @@ def build(work: Work) -> Contents:
         work.report(replace(event, stage="student"))
 
     model = build_model(spec.untrained, data.channels, data.class_names, work.compute.own_code)
-    model = fit(model, x, objective, replace(spec, epochs=epochs), report, device, work.bench).cpu()
+    model = train(model, x, objective, replace(spec, epochs=epochs), report, device, work.bench).cpu()
     test = accuracy(model, Seen(data, data.test_images), torch.from_numpy(data.test_labels))
     return {"weights.safetensors": save_tensors(model.state_dict())}, {"test_accuracy": test}

@@ -3,18 +3,18 @@
 import numpy as np
 import pytest
 import torch
-from gradients.test_stream import features, jacobian
+from jacobians import features, jacobian
 from networks import KINDS, make
 from torch import nn
 
 from dntk_core.base.spec import ProjectionSpec
 from dntk_core.gradients.johnson_lindenstrauss import expected_error, relative_error
 from dntk_core.gradients.network import Layer, prepare
-from dntk_core.gradients.sketch import Convolved, Direct, Fold, Projected, Structured, choose
+from dntk_core.gradients.projections.structured import Convolved, Direct, Filtered, Fold, Structured, choose
 from dntk_core.gradients.stream import projector
 
 CPU = torch.device("cpu")
-MAPS = {"direct": Direct, "projected": Projected, "convolved": Convolved}
+MAPS = {"direct": Direct, "filtered": Filtered, "convolved": Convolved}
 
 
 def fold_matrix(fold: Fold) -> torch.Tensor:
@@ -29,7 +29,7 @@ def weight_matrix(sketch, k: int) -> torch.Tensor:
     """The map of a weight's gradient (flattened g·o·i) as a matrix (g·o·i, k)."""
     if isinstance(sketch, Direct):
         return fold_matrix(sketch.folds["weight"])
-    if isinstance(sketch, Projected):
+    if isinstance(sketch, Filtered):
         groups = sketch.filters.reshape(sketch.g, -1, sketch.i)
         blocks = [torch.kron(torch.eye(sketch.o), F.T.contiguous()) for F in groups]
         return torch.block_diag(*blocks) @ fold_matrix(sketch.fold)
@@ -60,7 +60,7 @@ def test_sketching_from_signals_equals_the_linear_map_of_the_jacobian(kind, way,
         depthwise = getattr(layer.module, "groups", 1) > 1 and way == "convolved"
         return MAPS[way] if type(layer.module) in (nn.Linear, nn.Conv2d) and not depthwise else Direct
 
-    monkeypatch.setattr("dntk_core.gradients.sketch.choose", forced)
+    monkeypatch.setattr("dntk_core.gradients.projections.structured.choose", forced)
     module, x, _ = make(kind)
     structured = projector(prepare(module, x), ProjectionSpec("structured", k=40), CPU)
     expected = jacobian(module, x) @ whole_matrix(structured)
@@ -70,10 +70,10 @@ def test_sketching_from_signals_equals_the_linear_map_of_the_jacobian(kind, way,
 @pytest.mark.parametrize("way", MAPS)
 def test_the_mean_over_seeds_converges_to_the_exact_kernel(way, monkeypatch):
     monkeypatch.setattr(
-        "dntk_core.gradients.sketch.choose",
+        "dntk_core.gradients.projections.structured.choose",
         lambda layer, k, C: MAPS[way] if type(layer.module) is nn.Linear else Direct,
     )
-    monkeypatch.setattr("dntk_core.gradients.sketch.FILTERS", 8)
+    monkeypatch.setattr("dntk_core.gradients.projections.structured.FILTERS", 8)
     module, x, _ = make("norms")
     J = jacobian(module, x)[0]
     exact, seeds, network = (J @ J.T).double().numpy(), 400, prepare(module, x)
@@ -99,7 +99,7 @@ def test_the_error_on_a_residual_network_is_the_expected_one():
         kinds |= {type(sketch) for sketch in through.sketches}
         Phi = project_batch(network, through, x)[0].double().numpy()
         errors += [relative_error(F @ F.T, K) ** 2 for F, K in zip(Phi, exact, strict=True)]
-    assert kinds == {Direct, Projected, Convolved}
+    assert kinds == {Direct, Filtered, Convolved}
     expected = np.mean([expected_error(K, 1024) for K in exact])
     assert np.sqrt(np.mean(errors)) < 1.3 * expected
 
@@ -108,7 +108,7 @@ def test_the_choice_follows_the_shape():
     def layer(module, *shape):
         return Layer(module, {"weight": "x"}, shape)
 
-    assert choose(layer(nn.Conv2d(128, 128, 3), 128, 8, 8), 2048, 10) is Projected
+    assert choose(layer(nn.Conv2d(128, 128, 3), 128, 8, 8), 2048, 10) is Filtered
     assert choose(layer(nn.Linear(2048, 2048), 2048), 2048, 10) is Convolved
     assert choose(layer(nn.Linear(512, 10), 10), 2048, 10) is Direct
     assert choose(layer(nn.BatchNorm2d(64), 64, 8, 8), 2048, 10) is Direct

@@ -1,20 +1,22 @@
-"""The structured projection: gradients sketched layer by layer from (x, δ), never formed whole.
+"""The structured projection: gradients sketched layer by layer from (x, δ), never formed as a whole.
 
 Every parameter's gradient is sketched into the same k buckets by one of three unbiased linear maps, whichever costs
 least for the layer's shape. With G = Σ_positions δ ⊗ a (o × i) the gradient of a weight matrix:
 
     Direct      fold(G)                  signs, then every k-th coordinate summed
-    Projected   fold(G Fᵀ/√r)            a projected to r dimensions by random ±1 filters F first, once per input
+    Filtered    fold(G Fᵀ/√r)            a projected to r dimensions by random ±1 filters F first, once per input
     Convolved   Σ_positions sketch(δ) ∗ sketch(a)    TensorSketch: circular convolution, as a product in Fourier space
 
 Signs, offsets, hashes and filters are keyed by (seed, parameter name): the same for every batch and device.
 """
 
 import math
+from abc import ABC, abstractmethod
 
 import torch
 from torch import Tensor
 
+from dntk_core.base.errors import DNTKError
 from dntk_core.base.randomness import generator, signs
 from dntk_core.gradients.layers import input_side, matrix_rule_of, patch_numbers, per_sample_gradients
 from dntk_core.gradients.network import Layer, Network
@@ -70,6 +72,7 @@ class Direct:
         return patch_numbers(layer.module, layer.shape)
 
     def begin(self, x: Tensor) -> Tensor:
+        """Take the input side, the same for all logits."""
         return input_side(self.layer.module, x)
 
     def add(self, out: Tensor, spectrum: Tensor, side: Tensor, delta: Tensor) -> None:
@@ -77,16 +80,17 @@ class Direct:
             self.folds[attr].add(out, gradient)
 
 
-class MatrixSketch:
-    """What Projected and Convolved share: the rule, the signal δ, and the bias, which is folded."""
+class MatrixSketch(ABC):
+    """What Filtered and Convolved share: the rule, the signal δ, and the bias, which is folded."""
 
     def __init__(self, layer: Layer, seed: int, k: int, device: torch.device):
-        self.module, self.k = layer.module, k
-        self.rule = matrix_rule_of(layer.module)
+        rule = matrix_rule_of(layer.module)
+        if rule is None:
+            raise DNTKError(f"the weight of a {type(layer.module).__name__} is no matrix; sketch it with Direct")
+        self.module, self.rule, self.k = layer.module, rule, k
         self.g, self.o, self.i = self.rule.matrix_shape(layer.module)
         self.positions = math.prod(layer.shape) // (self.g * self.o)
         names = layer.parameters
-        self.weight = "weight" in names
         self.bias = Fold(seed, names["bias"], self.g * self.o, k, device) if "bias" in names else None
 
     def add(self, out: Tensor, spectrum: Tensor, state: Tensor, delta: Tensor) -> None:
@@ -95,8 +99,12 @@ class MatrixSketch:
             self.bias.add(out, signal.sum(-1).flatten(1))
         self.add_weight(out, spectrum, state, signal)
 
+    @abstractmethod
+    def add_weight(self, out: Tensor, spectrum: Tensor, a: Tensor, signal: Tensor) -> None:
+        """Add the sketch of the weight's gradient to `out`, or its Fourier transform to `spectrum`."""
 
-class Projected(MatrixSketch):
+
+class Filtered(MatrixSketch):
     """fold(Σ δ ⊗ F a/√r): the input side is projected once per input, for all logits."""
 
     def __init__(self, layer: Layer, seed: int, k: int, device: torch.device):
@@ -169,17 +177,22 @@ class Structured:
         """Do once per batch what does not depend on the logit."""
         return [sketch.begin(x) for sketch, x in zip(self.sketches, inputs, strict=True)]
 
-    def project(self, states: list[Tensor], signals: tuple[Tensor | None, ...], rest: dict[str, Tensor]) -> Tensor:
+    def project(self, state: list[Tensor], signals: tuple[Tensor | None, ...], rest: dict[str, Tensor]) -> Tensor:
         """Sketch the gradients of one logit: (b, k)."""
         some = next(t for t in (*signals, *rest.values()) if t is not None)
         out = some.new_zeros(len(some), self.k)
         spectrum = torch.zeros(len(some), self.k // 2 + 1, dtype=torch.complex64, device=some.device)
-        for sketch, state, delta in zip(self.sketches, states, signals, strict=True):
+        for sketch, side, delta in zip(self.sketches, state, signals, strict=True):
             if delta is not None:
-                sketch.add(out, spectrum, state, delta)
+                sketch.add(out, spectrum, side, delta)
         for name, gradient in rest.items():
             self.rest[name].add(out, gradient)
         return out + torch.fft.irfft(spectrum, n=self.k)
+
+
+def structured_kept(network: Network, k: int) -> int:
+    """Numbers of one input that a structured projection keeps while all logits are taken."""
+    return sum(choose(layer, k, network.classes).kept_of(layer, k) for layer in network.layers)
 
 
 def choose(layer: Layer, k: int, classes: int) -> type:
@@ -196,10 +209,10 @@ def choose(layer: Layer, k: int, classes: int) -> type:
     convolved = T * (scatter * o + fourier + 2 * k + (scatter * i + fourier) / classes) if g == 1 else math.inf
     otherwise = min(direct, convolved)
     if i > r and projected < otherwise / 2 and otherwise - projected > WORTH_IT:
-        return Projected
+        return Filtered
     return Convolved if convolved < direct else Direct
 
 
 def filter_count(layer: Layer) -> int:
     """Dimensions to which a layer's inputs are projected."""
-    return SPATIAL_FILTERS if math.prod(layer.module.weight.shape[2:]) > 1 else FILTERS
+    return SPATIAL_FILTERS if layer.module.get_parameter("weight")[0, 0].numel() > 1 else FILTERS

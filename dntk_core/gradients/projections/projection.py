@@ -1,0 +1,55 @@
+"""What a projection of a network's gradients to R^k is, to whoever streams gradients through it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor
+
+from dntk_core.base.errors import DNTKError
+from dntk_core.gradients.network import Network
+
+
+class Projector(Protocol):
+    """A linear map from the gradients of one network to R^k, unbiased: E⟨g(u), g(v)⟩ = ⟨u, v⟩.
+
+    It is a pure function of (seed, network, k). kept: numbers that `begin` holds for one input
+    """
+
+    k: int
+    kept: int
+
+    def begin(self, inputs: tuple[Tensor, ...]) -> Any:
+        """Do once per batch what does not depend on the logit; inputs: what went into every fast layer."""
+        ...
+
+    def project(self, state: Any, signals: tuple[Tensor | None, ...], rest: dict[str, Tensor]) -> Tensor:
+        """Project the gradients of one logit, (b, k).
+
+        state: what `begin` returned; signals: δ at every fast layer's output; rest: gradients of all other parameters
+        """
+        ...
+
+
+def between_1_and_P(k: int, P: int) -> int:
+    """Take k as it is asked for; it cannot exceed P."""
+    if not 1 <= k <= P:
+        raise DNTKError(f"k must lie between 1 and the network's P = {P:,} parameters, got {k:,}")
+    return k
+
+
+@dataclass(frozen=True)
+class Projection:
+    """A row of the table of projections.
+
+    make:      (network, seed, k, device) → its projector
+    kept:      (network, k) → the projector's `kept`, told before it is made
+    whole:     whether it takes gradients whole, not parameter by parameter
+    dimension: (k asked for, P) → k, or DNTKError
+    """
+
+    make: Callable[[Network, int, int, torch.device], Projector]
+    kept: Callable[[Network, int], int]
+    whole: bool
+    dimension: Callable[[int, int], int] = between_1_and_P

@@ -1,0 +1,96 @@
+"""Single files: written completely or not at all, verified by checksum."""
+
+import errno
+import hashlib
+
+import numpy as np
+import pytest
+from artifacts import put
+
+from dntk_core.base.errors import DNTKError
+from dntk_core.cache import files
+from dntk_core.cache.files import Checksums, Stacked, locked, read_array, read_json, sha256, write
+from dntk_core.cache.store import Store
+
+
+def test_python_objects_are_not_stored(tmp_path):
+    with pytest.raises(DNTKError, match="Python objects"):
+        put(Store(tmp_path), build=lambda bench: ({"x": np.array([{}])}, {}))
+
+
+def test_what_is_described_is_what_is_in_the_file(tmp_path):
+    name, entry = write(tmp_path, "numbers", np.arange(6, dtype=np.int16).reshape(2, 3))
+    content = (tmp_path / name).read_bytes()
+    digest = hashlib.sha256(content).hexdigest()
+    assert entry == {"shape": [2, 3], "dtype": "int16", "bytes": len(content), "sha256": digest}
+    assert sha256(tmp_path / name) == digest
+    assert [path.name for path in tmp_path.iterdir()] == ["numbers.npy"]
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.arange(24.0).reshape(2, 3, 4)[:, ::2],
+        np.array(3.5),
+        np.empty((0, 4)),
+        np.array(["a", "äö"]),
+        np.array([True]),
+    ],
+    ids=["strided", "scalar", "empty", "text", "bool"],
+)
+def test_arrays_come_back_as_numpy_writes_them(tmp_path, array):
+    name, _ = write(tmp_path, "x", array)
+    np.save(tmp_path / "theirs.npy", np.ascontiguousarray(array).reshape(array.shape))
+    assert (tmp_path / name).read_bytes() == (tmp_path / "theirs.npy").read_bytes()
+    if array.size:
+        assert np.array_equal(read_array(tmp_path / name), array)
+
+
+def test_parts_are_written_as_one_array(tmp_path):
+    parts = [np.arange(12.0).reshape(2, 2, 3), np.arange(6.0).reshape(2, 1, 3)]
+    stacked = Stacked(parts)
+    name, entry = write(tmp_path, "x", stacked)
+    assert entry["shape"] == [2, 3, 3] and stacked.shape == (2, 3, 3)
+    assert np.array_equal(read_array(tmp_path / name), np.concatenate(parts, axis=1))
+    assert np.array_equal(stacked.joined(), np.concatenate(parts, axis=1))
+
+
+def test_a_failed_write_leaves_nothing(tmp_path, monkeypatch):
+    def full(*args):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(DNTKError, match="free some space"):
+        write(tmp_path, "x", np.zeros(3))
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_file_is_read_once_to_verify_it_and_again_when_it_changed(tmp_path, monkeypatch):
+    (tmp_path / "scratch").mkdir()
+    name, entry = write(tmp_path / "scratch", "x", b"abc")
+    checksums, hashed = Checksums(), []
+    monkeypatch.setattr(files, "sha256", lambda path: hashed.append(path) or sha256(path))
+    for _ in range(3):
+        checksums.verify(tmp_path / "scratch" / name, entry)
+    moved = (tmp_path / "scratch").rename(tmp_path / "published") / name
+    checksums.verify(moved, entry)
+    assert len(hashed) == 1
+    moved.write_bytes(b"abcd")
+    with pytest.raises(DNTKError, match="does not match its checksum"):
+        checksums.verify(moved, entry)
+    with pytest.raises(DNTKError, match="does not match its checksum"):
+        checksums.verify(moved, entry | {"sha256": "0" * 64})
+
+
+@pytest.mark.parametrize("content", [b"{", b"[]", b"\xff", b"[" * 10**5])
+def test_only_json_objects_are_read(tmp_path, content):
+    (tmp_path / "x.json").write_bytes(content)
+    with pytest.raises(DNTKError, match=r"x\.json is not"):
+        read_json(tmp_path / "x.json")
+
+
+def test_a_lock_is_held_by_one(tmp_path):
+    with locked(tmp_path / "lock", wait=False) as mine, locked(tmp_path / "lock", wait=False) as theirs:
+        assert mine and not theirs
+    with locked(tmp_path / "lock", wait=False) as mine:
+        assert mine

@@ -1,0 +1,38 @@
+"""Reference gradients by torch.func.jacrev, and this engine's own, for small networks."""
+
+import pytest
+import torch
+from torch import nn
+from torch.func import functional_call, jacrev
+
+from dntk_core.base.errors import DNTKError
+from dntk_core.base.spec import ProjectionSpec
+from dntk_core.gradients.network import prepare
+from dntk_core.gradients.stream import project_batch, projector
+
+CPU = torch.device("cpu")
+IDENTITY = ProjectionSpec("identity")
+
+
+def jacobian(module: nn.Module, x: torch.Tensor, outputs: str = "logits") -> torch.Tensor:
+    """Full Jacobians by torch.func.jacrev, one input at a time: (C, b, P)."""
+    theta = {name: p.detach() for name, p in module.named_parameters() if p.requires_grad}
+
+    def f(theta, x_i):
+        y = functional_call(module, theta, (x_i.unsqueeze(0),))[0]
+        return y.log_softmax(-1) if outputs == "log_softmax" else y
+
+    each = [jacrev(f)(theta, x_i) for x_i in x]
+    return torch.stack([torch.cat([j[name].flatten(1) for name in theta], dim=1) for j in each], dim=1)
+
+
+def features(module, x, spec=IDENTITY, outputs="logits", **how) -> torch.Tensor:
+    network = prepare(module, x, outputs)
+    return project_batch(network, projector(network, spec, CPU), x, **how)[0]
+
+
+def refusal(module, x, spec=IDENTITY) -> str:
+    with pytest.raises(DNTKError) as caught:
+        features(module, x, spec)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
