@@ -31,7 +31,7 @@ from torch.autograd.graph import get_gradient_edge
 from benchmarks.peers import PEERS, Parts
 from dntk_core.base.spec import ProjectionSpec
 from dntk_core.gradients.johnson_lindenstrauss import expected_error, relative_error
-from dntk_core.gradients.network import prepare
+from dntk_core.gradients.preparation import prepare
 from dntk_core.gradients.stream import exact_kernels, project_batch, projector
 
 ROOT = Path(__file__).resolve().parent.parent

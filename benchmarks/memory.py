@@ -18,7 +18,7 @@ from benchmarks.engine import NETWORKS, subject
 from dntk_core.base.compute import Compute
 from dntk_core.base.memory import peak_bytes
 from dntk_core.base.spec import ProjectionSpec
-from dntk_core.gradients.network import prepare
+from dntk_core.gradients.preparation import prepare
 from dntk_core.gradients.stream import bytes_per_input, projector, stream
 
 ROOT = Path(__file__).resolve().parent.parent

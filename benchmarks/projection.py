@@ -16,7 +16,7 @@ from dntk_core import Compute, RunSpec, load_or_build
 from dntk_core.base.spec import ProjectionSpec
 from dntk_core.data.dataset import load_data
 from dntk_core.gradients.johnson_lindenstrauss import expected_error, guaranteed_epsilon, relative_error
-from dntk_core.gradients.network import prepare
+from dntk_core.gradients.preparation import prepare
 from dntk_core.gradients.stream import exact_kernels, project_batch, projector
 from dntk_core.models.artifact import load_network
 

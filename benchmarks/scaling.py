@@ -24,7 +24,7 @@ from benchmarks.engine import limit
 from dntk_core.base.memory import peak_bytes
 from dntk_core.base.spec import InputSpec, ModelSpec, ProjectionSpec, RunSpec
 from dntk_core.cache.store import Store
-from dntk_core.gradients.network import prepare
+from dntk_core.gradients.preparation import prepare
 from dntk_core.gradients.stream import project_batch, projector
 from dntk_core.run.pipeline import open_run
 from dntk_core.run.stages.features import forward_flops

@@ -7,7 +7,7 @@ from torch.func import functional_call, jacrev
 
 from dntk_core.base.errors import DNTKError
 from dntk_core.base.spec import ProjectionSpec
-from dntk_core.gradients.network import prepare
+from dntk_core.gradients.preparation import prepare
 from dntk_core.gradients.stream import project_batch, projector
 
 CPU = torch.device("cpu")

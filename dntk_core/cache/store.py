@@ -12,7 +12,7 @@ import shutil
 import time
 import uuid
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,7 +37,7 @@ from dntk_core.cache.files import (
 from dntk_core.cache.workbench import Workbench
 
 # What a stage builds: arrays or bytes by name, and a note.
-Contents = tuple[dict[str, Content], dict[str, Any]]
+Contents = tuple[Mapping[str, Content], dict[str, Any]]
 
 LAYOUT = 1
 _META = {"layout": int, "stage": str, "key": str, "created": float, "spec": str, "note": dict, "files": dict}
@@ -218,7 +218,7 @@ class Store:
     def _lock(self, stage: str, key: str, wait: bool = True) -> AbstractContextManager[bool]:
         return locked(self.root / "locks" / f"{stage}-{key}.lock", wait)
 
-    def _publish(self, stage: str, key: str, spec: str, contents: dict[str, Content], note: dict[str, Any]) -> None:
+    def _publish(self, stage: str, key: str, spec: str, contents: Mapping[str, Content], note: dict[str, Any]) -> None:
         """Write all files to a scratch folder, then rename it into place."""
         # Made again: the cache may have been deleted while the stage was computed.
         self._make_folders()

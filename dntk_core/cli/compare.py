@@ -8,7 +8,6 @@ from dntk_core.readout.comparison import compare, comparison_table
 from dntk_core.readout.metrics import METRICS
 
 HELP = "scores of every method over sizes"
-NAMES = ("rows", *METRICS, "coverage", "reconstruction")
 
 
 def add(parser: ArgumentParser) -> None:
@@ -36,10 +35,11 @@ def run(arguments: Namespace) -> tuple[list[dict], str]:
     curves = compare(
         problem, arguments.sizes, arguments.ridge, range(arguments.seeds), report=Bar(), by=arguments.readout
     )
+    names = ("rows", *METRICS, "coverage", "reconstruction")
     result = [
         {"method": curve.method, "sizes": curve.sizes.tolist(), "settings": curve.settings}
-        | {metric: curve.mean(metric).tolist() for metric in NAMES}
-        | {f"{metric}_std": curve.std(metric).tolist() for metric in NAMES}
+        | {name: curve.mean(name).tolist() for name in names}
+        | {f"{name}_std": curve.std(name).tolist() for name in names}
         for curve in curves
     ]
     return result, comparison_table(curves)

@@ -133,7 +133,7 @@ def stored(images: Images, index: np.ndarray) -> np.ndarray:
     return np.rint(chosen * 255).astype(np.uint8) if eight_bits else chosen
 
 
-def as_images(array: np.ndarray) -> Images:
+def as_images(array: np.ndarray) -> np.ndarray | ImageArray:
     """Images that were kept as 8 bits, in [0, 1] again when indexed."""
     return ImageArray(array, array.shape[-1]) if array.dtype == np.uint8 else array
 

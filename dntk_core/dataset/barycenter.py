@@ -39,8 +39,9 @@ def uniform_barycenter(features: np.ndarray, size: int, rng: np.random.Generator
 
     mass, weights = np.full(len(features), 1 / len(features)), np.full(size, 1 / size)
     start = plus_plus(features, size, rng, restarts=1)[0]
-    points = ot.lp.free_support_barycenter([features], [mass], start, b=weights)
-    return Barycenter(points, weights, float(ot.emd2(mass, weights, ot.dist(features, points))))
+    points = np.asarray(ot.lp.free_support_barycenter([features], [mass], start, b=weights))
+    cost = np.asarray(ot.emd2(mass, weights, ot.dist(features, points)))
+    return Barycenter(points, weights, float(cost))
 
 
 BARYCENTERS = {"free": free_barycenter, "uniform": uniform_barycenter}

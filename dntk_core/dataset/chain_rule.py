@@ -6,9 +6,10 @@ from torch import Tensor
 
 from dntk_core.dataset.tangent import loss_gradients
 from dntk_core.gradients.network import Network, general_gradients, run
+from dntk_core.gradients.projections import Projector
 
 
-def direct_loss_gradients(network: Network, through, x: Tensor, delta: Tensor) -> Tensor:
+def direct_loss_gradients(network: Network, through: Projector, x: Tensor, delta: Tensor) -> Tensor:
     """Project ∇_θ ℓ(f(x_i), y_i) by one backward pass of the sensitivities δ (b, C): (b, k)."""
     tape = run(network, x)
     state = through.begin(tape.inputs)
@@ -16,7 +17,7 @@ def direct_loss_gradients(network: Network, through, x: Tensor, delta: Tensor) -
     return through.project(state, tape.signals(delta, keep=False), rest)
 
 
-def chain_rule_error(network: Network, through, x: Tensor, features: np.ndarray, delta: np.ndarray) -> float:
+def chain_rule_error(network: Network, through: Projector, x: Tensor, features: np.ndarray, delta: np.ndarray) -> float:
     """Compare g = Φᵀδ with the directly taken loss gradients: largest relative difference over inputs.
 
     features: (C, b, k), delta: (b, C)

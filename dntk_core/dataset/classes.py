@@ -15,7 +15,9 @@ from dntk_core.data.dataset import Dataset
 from dntk_core.data.images import in_batches
 from dntk_core.dataset.encoder import ClassStatistics, Encoder, class_statistics, make_encoder
 from dntk_core.dataset.selections import SELECTIONS, Choice, choose
-from dntk_core.gradients.network import prepare
+from dntk_core.gradients.network import Network
+from dntk_core.gradients.preparation import prepare
+from dntk_core.gradients.projections import Projector
 from dntk_core.gradients.stream import projector, stream
 from dntk_core.models.artifact import load_network
 from dntk_core.models.training import Seen
@@ -90,7 +92,7 @@ class Classes:
         return Choice(pool[chosen.index], chosen.weights)
 
     @cached_property
-    def _gradient_network(self):
+    def _gradient_network(self) -> tuple[Network, Projector]:
         # A network of its own: the encoder's parameters are frozen.
         network = load_network(self.spec, self.data, self.model, self.compute)
         network = prepare(network, self.images(np.array([0]))[:].to(self.device), self.spec.outputs)

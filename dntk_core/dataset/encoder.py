@@ -61,10 +61,10 @@ class Encoder:
         """Encode normalised images (b, channels, height, width)."""
         moments, features = [], []
 
-        def note_norm(part, args):
+        def note_norm(part: nn.Module, args: tuple[Tensor, ...]) -> None:
             moments.append(moments_of(args[0].reshape(*args[0].shape[:2], -1)))
 
-        def note_head(part, args):
+        def note_head(part: nn.Module, args: tuple[Tensor, ...]) -> None:
             features.append(args[0].flatten(1))
 
         handles = [part.register_forward_pre_hook(note_norm) for part in self.norms]
@@ -86,7 +86,7 @@ def make_encoder(module: nn.Module, example: Tensor) -> Encoder:
     module.eval().requires_grad_(False)
     called, numbers = [], []
 
-    def note(part, args, y):
+    def note(part: nn.Module, args: tuple[Tensor, ...], y: Tensor) -> None:
         numbers.append(y.numel() if isinstance(y, Tensor) else 0)
         if isinstance(part, (*_MATRIX, _NORM)):
             called.append(part)

@@ -100,9 +100,20 @@ def descend(
 
 
 def synthesise(
-    encoder: Encoder, targets: Targets, start: Tensor, spec: DatasetSpec, bench: Workbench, name: str, **settings
+    encoder: Encoder,
+    targets: Targets,
+    start: Tensor,
+    spec: DatasetSpec,
+    bench: Workbench,
+    name: str,
+    bounds: tuple[Tensor, Tensor],
+    flip: bool,
+    report: Callable[[int, np.ndarray], None],
 ) -> Descent:
-    """Descend from `start` (G·j, …) to the last iteration, or from the newest checkpoint under `name`."""
+    """Descend from `start` (G·j, …) to the last iteration, or from the newest checkpoint under `name`.
+
+    bounds, flip, report: as for `descend`
+    """
     state = Descent(0, start, torch.zeros_like(start), torch.zeros_like(start), np.empty((0, len(targets.points), 2)))
     steps = [*range(EVERY, spec.iterations, EVERY), spec.iterations]
     checkpoints = Checkpoints(bench, name)
@@ -111,7 +122,7 @@ def synthesise(
         state = _from_arrays(arrays, step, start.device)
     for step in steps:
         if step > state.step:
-            state = descend(encoder, targets, state, step, spec, **settings)
+            state = descend(encoder, targets, state, step, spec, bounds, flip, report)
             checkpoints.keep(step, _to_arrays(state))
     return state
 

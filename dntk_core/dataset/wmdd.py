@@ -1,18 +1,21 @@
 """WMDD: every class becomes a few images at the points of its Wasserstein barycenter in feature space."""
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import numpy as np
 import torch
 from torch import Tensor
 
 from dntk_core.base.progress import Report, Steps
 from dntk_core.base.randomness import generator
-from dntk_core.cache.store import Contents, Workbench
+from dntk_core.cache.workbench import Workbench
 from dntk_core.dataset.barycenter import BARYCENTERS, nearest_images
 from dntk_core.dataset.classes import Classes
 from dntk_core.dataset.synthesis import Descent, Targets, synthesise
 
 
-def wmdd(classes: Classes, report: Report, bench: Workbench) -> Contents:
+def wmdd(classes: Classes, report: Report, bench: Workbench) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     """Find barycenters per class, then images of as many classes at once as fit in memory.
 
     images (m, channels, height, width) in [0, 1], weights (m,), points (m, d), origin (m,) all -1, losses
@@ -41,7 +44,7 @@ def _descend(classes: Classes, known: list[dict], group: range, bench: Workbench
     """Synthesise the images of a group of classes."""
     spec, device = classes.spec.dataset, classes.device
 
-    def of_group(name: str, join) -> Tensor:
+    def of_group(name: str, join: Callable[[Sequence[np.ndarray]], np.ndarray]) -> Tensor:
         return torch.from_numpy(join([shard[name] for shard in known])).to(device)
 
     def report(step: int, losses: np.ndarray) -> None:
@@ -52,9 +55,8 @@ def _descend(classes: Classes, known: list[dict], group: range, bench: Workbench
 
     targets = Targets(*(of_group(name, np.stack) for name in ("points", "mean", "std")))
     start = of_group("start", np.concatenate)
-    settings = {"bounds": _bounds(classes, device), "flip": classes.data.flip, "report": report}
-    name = f"images-{group.start}-{group.stop}"
-    return synthesise(classes.encoder, targets, start, spec, bench, name, **settings)
+    bounds, name = _bounds(classes, device), f"images-{group.start}-{group.stop}"
+    return synthesise(classes.encoder, targets, start, spec, bench, name, bounds, classes.data.flip, report)
 
 
 def _class_targets(classes: Classes, c: int) -> dict[str, np.ndarray]:

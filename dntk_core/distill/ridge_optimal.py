@@ -4,6 +4,8 @@ The full solutions α^c = (K^c + λI)⁻¹ y_c minimise ½ αᵀ(K^c + λI)α - 
 minimum is -½ J(A), J(A) = Σ_c (A y_c)ᵀ (A (K^c + λI) Aᵀ)⁻¹ (A y_c), so the best A maximises J.
 """
 
+from typing import cast
+
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, qr
 from scipy.optimize import minimize
@@ -44,7 +46,8 @@ def spanning_rows(kernels: ClassKernels, targets: np.ndarray, lam: float) -> np.
     """Return orthonormal rows that span the full solutions α^1 … α^C: (rank, m), at least one row."""
     alpha = kernels.solve(targets, lam).T
     norms = np.linalg.norm(alpha, axis=0)
-    Q, R, _ = qr(alpha / np.where(norms > 0, norms, 1.0), mode="economic", pivoting=True)
+    scaled = alpha / np.where(norms > 0, norms, 1.0)
+    Q, R, _ = cast(tuple[np.ndarray, np.ndarray, np.ndarray], qr(scaled, mode="economic", pivoting=True))
     rank = np.sum(np.abs(np.diag(R)) > 1e-12)
     return np.ascontiguousarray(Q[:, : max(rank, 1)].T)
 

@@ -16,7 +16,8 @@ from dntk_core.gradients.johnson_lindenstrauss import (
 
 if TYPE_CHECKING:
     from dntk_core.gradients.extraction import project_images
-    from dntk_core.gradients.network import Network, prepare
+    from dntk_core.gradients.network import Network
+    from dntk_core.gradients.preparation import prepare
     from dntk_core.gradients.projections import PROJECTIONS, Projection, Projector
     from dntk_core.gradients.stream import exact_kernels, project_batch, projector
 
@@ -40,7 +41,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """Load PyTorch only when a name that needs it is asked for: the lemma above is used without it."""
     if name in __all__:
-        for module in ("network", "projections", "stream", "extraction"):
+        for module in ("network", "preparation", "projections", "stream", "extraction"):
             home = import_module(f"{__name__}.{module}")
             if hasattr(home, name):
                 return getattr(home, name)

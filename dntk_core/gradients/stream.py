@@ -15,6 +15,7 @@ from dntk_core.gradients.batch_memory import input_bytes
 from dntk_core.gradients.network import Network, Tape, general_gradients, run
 from dntk_core.gradients.projections import PROJECTIONS, Projector
 from dntk_core.gradients.projections.whole import WholeGradients, all_patches, input_sides, named_gradients
+from dntk_core.models.training import Seen
 
 
 def projected_dimension(spec: ProjectionSpec, P: int) -> int:
@@ -49,7 +50,7 @@ def project_batch(
     return features, tape.logits.detach()
 
 
-def stream(network: Network, through: Projector, x: Tensor, compute: Compute) -> Iterator[tuple[Tensor, Tensor]]:
+def stream(network: Network, through: Projector, x: Tensor | Seen, compute: Compute) -> Iterator[tuple[Tensor, Tensor]]:
     """Yield (features (C, b, k), logits (b, C)) on the CPU, batch after batch; out of memory halves the batch."""
     device = resolve_device(compute.device)
     batch = batch_size(network, through, compute)

@@ -70,7 +70,7 @@ class ClassKernels(Protocol):
 
 
 @dataclass(frozen=True)
-class Kernels:
+class Kernels(ClassKernels):
     """Class kernels as arrays, NumPy float64.
 
     train: (C, m, m)  K^c between kernel inputs, symmetric to the last bit
@@ -141,7 +141,7 @@ class Kernels:
 
 
 @dataclass(frozen=True, eq=False)
-class FeatureKernels:
+class FeatureKernels(ClassKernels):
     """Class kernels of many inputs, never formed.
 
     features:      (C, m, k)  Φ^c, any float type, may be memory-mapped
@@ -208,8 +208,9 @@ def _parts(matrix: np.ndarray, blocks: Blocks | None) -> list[tuple[np.ndarray, 
 
     Rows of one cluster mix only its inputs; leaving out the zeros makes products some H times cheaper.
     """
-    blocks = [tuple(map(np.arange, matrix.shape))] if blocks is None else blocks
-    return [(rows, inputs, matrix[np.ix_(rows, inputs)]) for rows, inputs in blocks]
+    s, m = matrix.shape
+    parts = [(np.arange(s), np.arange(m))] if blocks is None else blocks
+    return [(rows, inputs, matrix[np.ix_(rows, inputs)]) for rows, inputs in parts]
 
 
 def _checked(c: int, C: int) -> int:

@@ -168,18 +168,18 @@ class ParameterRedundancy:
     epsilon: float
 
 
-def parameter_redundancy(whole: Spectrum, parameters: int, k: int, epsilon: float) -> ParameterRedundancy:
+def parameter_redundancy(spectrum: Spectrum, parameters: int, k: int, epsilon: float) -> ParameterRedundancy:
     """Evaluate ε′ of the parameter-redundancy proposition from the projected kernel's spectrum.
 
     The paper bounds the *squared* error by δ λ_{r+1}/λ̄ and then adds it to ε_JL; the definition of
     redundancy is about the error itself, so its root is added here.
     """
-    values, r = whole.values, int(whole.rank(epsilon).high)
+    values, r = spectrum.values, int(spectrum.rank(epsilon).high)
     # No eigenvalue that is not known is larger than the last that is.
-    last = 0.0 if whole.complete else float(values[-1])
-    mean, energy = whole.trace / whole.m, float(np.sum(values**2))
+    last = 0.0 if spectrum.complete else float(values[-1])
+    mean, energy = spectrum.trace / spectrum.m, float(np.sum(values**2))
     following = float(values[r]) if r < len(values) else last
     tail = float(np.sqrt(epsilon * following / mean)) if mean > 0 else 0.0
-    exact = float(np.sqrt((np.sum(values[r:] ** 2) + whole.rest * last) / energy)) if energy > 0 else 0.0
-    jl = float(np.sqrt((1.0 + whole.trace**2 / energy) / k)) if energy > 0 else 0.0
+    exact = float(np.sqrt((np.sum(values[r:] ** 2) + spectrum.rest * last) / energy)) if energy > 0 else 0.0
+    jl = float(np.sqrt((1.0 + spectrum.trace**2 / energy) / k)) if energy > 0 else 0.0
     return ParameterRedundancy(r, parameters / r, tail, exact, jl, tail + jl)

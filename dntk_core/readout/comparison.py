@@ -61,21 +61,22 @@ def compare(
     sizes: Sequence[int],
     ridge: float,
     seeds: Sequence[int] = range(5),
-    methods: Sequence[str] = tuple(METHODS),
+    methods: Sequence[str] | None = None,
     source: Source | None = None,
     report: Report = ignore,
     by: str = "paper",
 ) -> tuple[MethodCurve, ...]:
-    """Distil by each method, at each size and, where it is random, with each seed; score everything."""
+    """Distil by each method, by default all, at each size and, where it is random, with each seed; score everything."""
+    methods = tuple(METHODS) if methods is None else methods
     unknown = [name for name in methods if name not in METHODS]
     if unknown or len(seeds) == 0:
         raise DNTKError(f"expected seeds and methods among {', '.join(METHODS)}; got {len(seeds)} seeds and {unknown}")
-    sizes = checked("sizes", sizes, len(problem.targets))
+    s = checked("sizes", sizes, len(problem.targets))
     source = Source(problem.kernels, problem.targets, problem.classes) if source is None else source
     curves = []
     for done, name in enumerate(methods):
         report(Progress("compare", done, len(methods), name))
-        curves.append(method_curve(problem, source, name, sizes, ridge, seeds, by))
+        curves.append(method_curve(problem, source, name, s, ridge, seeds, by))
     report(Progress("compare", len(methods), len(methods)))
     return tuple(curves)
 

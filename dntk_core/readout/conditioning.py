@@ -1,5 +1,7 @@
 """Condition number and smallest eigenvalue of the matrices a readout solves."""
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.linalg import solve_triangular
 
@@ -27,7 +29,7 @@ def prefix_conditioning(gram: np.ndarray, lam: float, sizes: np.ndarray) -> tupl
     condition, smallest = np.zeros(len(sizes)), np.zeros(len(sizes))
     for G, L in zip(gram, ridge_factor(gram, lam), strict=True):
 
-        def inverse(V, L=L):
+        def inverse(V: np.ndarray, L: np.ndarray = L) -> np.ndarray:
             # Rows beyond a block are struck out between the two substitutions, which keeps them 0 after both.
             forward = solve_triangular(L, V, lower=True, check_finite=False) * within
             return solve_triangular(L, forward, trans=1, lower=True, check_finite=False)
@@ -39,7 +41,7 @@ def prefix_conditioning(gram: np.ndarray, lam: float, sizes: np.ndarray) -> tupl
     return condition, smallest
 
 
-def largest_eigenvalues(apply, within: np.ndarray) -> np.ndarray:
+def largest_eigenvalues(apply: Callable[[np.ndarray], np.ndarray], within: np.ndarray) -> np.ndarray:
     """Run Lanczos on q symmetric operators side by side and return each one's largest Ritz value: (q,).
 
     apply: (s, q) -> (s, q), column i by operator i, which acts on the rows where within[:, i] is 1.

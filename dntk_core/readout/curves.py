@@ -31,12 +31,12 @@ class Curve(Scored[np.ndarray]):
     smallest: np.ndarray
 
 
-def checked(name: str, values: Sequence[int], largest: int) -> np.ndarray:
-    """Refuse sizes or ranks outside 1..largest."""
-    values = np.asarray(values)
-    if values.size == 0 or values.min() < 1 or values.max() > largest:
-        raise DNTKError(f"{name} must lie in 1..{largest}, got {values.tolist()}")
-    return values
+def checked(name: str, values: Sequence[int] | np.ndarray, largest: int) -> np.ndarray:
+    """Refuse sizes or ranks outside 1..largest: (q,)."""
+    numbers = np.asarray(values)
+    if numbers.size == 0 or numbers.min() < 1 or numbers.max() > largest:
+        raise DNTKError(f"{name} must lie in 1..{largest}, got {numbers.tolist()}")
+    return numbers
 
 
 def size_curve(problem: Problem, mixing: Mixing, sizes: Sequence[int], ridge: float, by: str = "paper") -> Curve:
@@ -47,9 +47,9 @@ def size_curve(problem: Problem, mixing: Mixing, sizes: Sequence[int], ridge: fl
 def prefix_curve(problem: Problem, compressed: Compressed, sizes: Sequence[int], ridge: float) -> Curve:
     """Score the first s rows of a mixing that is already applied."""
     lam = absolute_ridge(problem.kernels, ridge)
-    sizes = checked("sizes", sizes, len(compressed.matrix))
-    scores = score_coefficients(problem, coefficients(compressed, lam, sizes))
-    return Curve(scores, sizes, *prefix_conditioning(compressed.gram, lam, sizes))
+    s = checked("sizes", sizes, len(compressed.matrix))
+    scores = score_coefficients(problem, coefficients(compressed, lam, s))
+    return Curve(scores, s, *prefix_conditioning(compressed.gram, lam, s))
 
 
 def separate_curve(problem: Problem, compressed: Sequence[Compressed], ridge: float) -> Curve:
@@ -65,14 +65,14 @@ def rank_curve(problem: Problem, ranks: Sequence[int], ridge: float, modes: Sequ
     """Score the best rank-r kernels: f_r = Σ_{j<=r} u_jᵀy/(σ_j + λ) K* u_j for every r in ranks (q,)."""
     lam = absolute_ridge(problem.kernels, ridge)
     m = len(problem.targets)
-    ranks = checked("ranks", ranks, m)
+    r = checked("ranks", ranks, m)
     modes = problem.kernels.modes(problem.targets) if modes is None else modes
-    kept = np.arange(m)[:, None] < ranks
+    kept = np.arange(m)[:, None] < r
     predictions = (each.predict(kept[: len(each.load)] * (each.load / (each.values + lam))[:, None]) for each in modes)
     scores = score_predictions(problem, predictions)
     values = np.stack([_padded(each.values, m) for each in modes]) + lam
-    least = values[:, ranks - 1]
-    return Curve(scores, ranks, np.mean(values[:, :1] / least, axis=0), np.mean(least, axis=0))
+    least = values[:, r - 1]
+    return Curve(scores, r, np.mean(values[:, :1] / least, axis=0), np.mean(least, axis=0))
 
 
 def ridge_curve(problem: Problem, mixing: Mixing | None, ridges: Sequence[float], by: str = "paper") -> Curve:

@@ -104,7 +104,7 @@ def ridge_factor(gram: np.ndarray, lam: float) -> np.ndarray:
         raise DNTKError(f"A K Aᵀ + λI is singular to working precision at λ = {lam:.3g}; raise the ridge") from None
 
 
-def prefix_coefficients(factor: np.ndarray, targets: np.ndarray, sizes: Sequence[int]) -> np.ndarray:
+def prefix_coefficients(factor: np.ndarray, targets: np.ndarray, sizes: Sequence[int] | np.ndarray) -> np.ndarray:
     """Solve the leading s_i × s_i systems for all sizes from one factor: w_i = L_iᵀ⁻¹ L_i⁻¹ b_i.
 
     L_i, b_i are the first s_i rows; as L_i⁻¹ b_i is nested, forward substitution is done once.
@@ -119,7 +119,7 @@ def prefix_coefficients(factor: np.ndarray, targets: np.ndarray, sizes: Sequence
     return w
 
 
-def coefficients(compressed: Compressed, lam: float, sizes: Sequence[int] | None = None) -> np.ndarray:
+def coefficients(compressed: Compressed, lam: float, sizes: Sequence[int] | np.ndarray | None = None) -> np.ndarray:
     """Solve for the weights of the original inputs, α^c = Aᵀ β^c: (C, m, q).
 
     A are the first s rows for each s in sizes (q,), by default all rows (q = 1); one factorisation serves them all.

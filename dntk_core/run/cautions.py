@@ -1,4 +1,4 @@
-"""What speaks against a run without forbidding it, said before it is computed."""
+"""Warnings about a run, given before it is computed."""
 
 from dntk_core.base.spec import RunSpec
 from dntk_core.gradients.johnson_lindenstrauss import dimension_warning

@@ -1,4 +1,4 @@
-"""What a run will take of memory and disk, told before anything is computed."""
+"""How much memory and disk a run will take, estimated before anything is computed."""
 
 import shutil
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from dntk_core.base.spec import RunSpec
 from dntk_core.base.terminal import size
 from dntk_core.data.dataset import Dataset, check_distillable, choose_inputs, load_data
 from dntk_core.gradients.batch_memory import expected_input_bytes
-from dntk_core.gradients.network import prepare
+from dntk_core.gradients.preparation import prepare
 from dntk_core.gradients.stream import projected_dimension
 from dntk_core.models.architectures import build_model
 from dntk_core.models.training import Seen

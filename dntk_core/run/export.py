@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
@@ -138,7 +138,7 @@ def load_distilled(path: Path | str) -> Distilled:
     return Distilled(**arrays, manifest=manifest)
 
 
-def _check(name: str, manifest, arrays: dict[str, np.ndarray]) -> None:
+def _check(name: str, manifest: Any, arrays: dict[str, np.ndarray]) -> None:
     """Refuse whatever does not fit together."""
 
     def require(holds: bool, sentence: str) -> None:

@@ -183,11 +183,12 @@ class Live:
         sizes: Sequence[int],
         ridge: float,
         seeds: Sequence[int] = range(5),
-        methods: Sequence[str] = tuple(METHODS),
+        methods: Sequence[str] | None = None,
         report: Report = ignore,
         by: str = "paper",
     ) -> tuple[MethodCurve, ...]:
-        """Compare methods over sizes; each is remembered by itself."""
+        """Compare methods, by default all, over sizes; each is remembered by itself."""
+        methods = tuple(METHODS) if methods is None else methods
 
         def one(method: str) -> MethodCurve:
             return compare(self.problem, sizes, ridge, seeds, (method,), self._source, by=by)[0]

@@ -1,6 +1,7 @@
 """Tie a spec to the content of the files it names, so that its key follows the content and not the path."""
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -60,5 +61,5 @@ def _as_published(data: DataSpec, model: ModelSpec) -> DataSpec:
     return data
 
 
-def _listed(values) -> str:
+def _listed(values: Iterable[float]) -> str:
     return ",".join(f"{value:g}" for value in values)

@@ -32,8 +32,8 @@ class Setting:
         self.start = torch.randn(G * J, *shape).clamp(-2, 2)
 
     def synthesise(self, bench, spec=SPEC, report=lambda step, losses: None):
-        settings = {"bounds": (torch.tensor(-2.0), torch.tensor(2.0)), "flip": False, "report": report}
-        return synthesise(self.encoder, self.targets, self.start, spec, bench, "images", **settings)
+        bounds = torch.tensor(-2.0), torch.tensor(2.0)
+        return synthesise(self.encoder, self.targets, self.start, spec, bench, "images", bounds, False, report)
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from dntk_core.dataset.tangent import (
     subspace,
     together,
 )
-from dntk_core.gradients.network import prepare
+from dntk_core.gradients.preparation import prepare
 from dntk_core.gradients.stream import projector, stream
 
 RNG = np.random.default_rng(0)

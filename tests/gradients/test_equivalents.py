@@ -5,7 +5,7 @@ from jacobians import features, jacobian
 from torch import nn
 
 from dntk_core.gradients.equivalents import FrozenBatchNorm, PerInput, equivalent
-from dntk_core.gradients.network import prepare
+from dntk_core.gradients.preparation import prepare
 
 
 def test_a_vision_transformer_is_fast_throughout():

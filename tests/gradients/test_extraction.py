@@ -12,7 +12,7 @@ from dntk_core.cache import files
 from dntk_core.cache.workbench import Workbench
 from dntk_core.gradients import extraction
 from dntk_core.gradients.extraction import project_images, share_images
-from dntk_core.gradients.network import prepare
+from dntk_core.gradients.preparation import prepare
 from dntk_core.gradients.stream import project_batch, projector
 
 COMPUTE = Compute("cpu")

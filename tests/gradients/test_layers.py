@@ -8,7 +8,7 @@ from torch import nn
 from dntk_core.base.errors import DNTKError
 from dntk_core.base.spec import ProjectionSpec
 from dntk_core.gradients.layers import input_side, matrix_rule_of, patch_numbers
-from dntk_core.gradients.network import prepare
+from dntk_core.gradients.preparation import prepare
 from dntk_core.gradients.rules import RULES, Rule
 
 

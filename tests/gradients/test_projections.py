@@ -11,7 +11,7 @@ from networks import make
 from dntk_core.base.errors import DNTKError
 from dntk_core.base.spec import ProjectionSpec
 from dntk_core.gradients.johnson_lindenstrauss import expected_error, relative_error
-from dntk_core.gradients.network import prepare
+from dntk_core.gradients.preparation import prepare
 from dntk_core.gradients.projections import PROJECTIONS, Projection, of_whole_gradients
 from dntk_core.gradients.projections.hadamard import Hadamard, walsh_hadamard
 from dntk_core.gradients.projections.orthonormal import Orthonormal

@@ -8,7 +8,7 @@ from torch import nn
 
 from dntk_core.base.compute import Compute
 from dntk_core.base.spec import ProjectionSpec
-from dntk_core.gradients.network import prepare
+from dntk_core.gradients.preparation import prepare
 from dntk_core.gradients.stream import exact_kernels, project_batch, projector, stream
 
 

@@ -9,7 +9,8 @@ from torch import nn
 
 from dntk_core.base.spec import ProjectionSpec
 from dntk_core.gradients.johnson_lindenstrauss import expected_error, relative_error
-from dntk_core.gradients.network import Layer, prepare
+from dntk_core.gradients.network import Layer
+from dntk_core.gradients.preparation import prepare
 from dntk_core.gradients.projections.structured import Convolved, Direct, Filtered, Fold, Structured, choose
 from dntk_core.gradients.stream import projector
 

@@ -9,7 +9,7 @@ from torch import nn
 
 from dntk_core.base.errors import DNTKError
 from dntk_core.base.spec import ModelSpec
-from dntk_core.gradients.network import prepare
+from dntk_core.gradients.preparation import prepare
 from dntk_core.models.architectures import build_model, restrict_head, weight_transforms
 
 WNIDS = ("n01440764", "n02102040", "n03888257")

@@ -182,7 +182,7 @@ def test_the_estimate_is_near_what_is_written(tmp_path, undisturbed):
 @pytest.mark.parametrize("projection", ["structured", "sparse"])
 def test_one_formula_estimates_a_batch_before_the_run_and_chooses_it_during_the_run(projection):
     from dntk_core.data.dataset import load_data
-    from dntk_core.gradients.network import prepare
+    from dntk_core.gradients.preparation import prepare
     from dntk_core.gradients.stream import bytes_per_input, projector
     from dntk_core.models.architectures import build_model
     from dntk_core.models.training import Seen

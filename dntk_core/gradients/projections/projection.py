@@ -44,7 +44,7 @@ class Projection:
     """A row of the table of projections.
 
     make:      (network, seed, k, device) → its projector
-    kept:      (network, k) → the projector's `kept`, told before it is made
+    kept:      (network, k) → the projector's `kept`, known before it is made
     whole:     whether it takes gradients whole, not parameter by parameter
     dimension: (k asked for, P) → k, or DNTKError
     """

@@ -20,6 +20,7 @@ from dntk_core.base.errors import DNTKError
 from dntk_core.base.randomness import generator, signs
 from dntk_core.gradients.layers import input_side, matrix_rule_of, patch_numbers, per_sample_gradients
 from dntk_core.gradients.network import Layer, Network
+from dntk_core.gradients.rules import MatrixRule
 
 # Dimensions to which wide inputs are projected, for spatial kernels and for all others. Each layer adds a relative
 # variance of about 1/FILTERS of its own share of the kernel, which must stay well below the 1/k of the sketch itself.
@@ -84,10 +85,7 @@ class MatrixSketch(ABC):
     """What Filtered and Convolved share: the rule, the signal δ, and the bias, which is folded."""
 
     def __init__(self, layer: Layer, seed: int, k: int, device: torch.device):
-        rule = matrix_rule_of(layer.module)
-        if rule is None:
-            raise DNTKError(f"the weight of a {type(layer.module).__name__} is no matrix; sketch it with Direct")
-        self.module, self.rule, self.k = layer.module, rule, k
+        self.module, self.rule, self.k = layer.module, _matrix_rule(layer), k
         self.g, self.o, self.i = self.rule.matrix_shape(layer.module)
         self.positions = math.prod(layer.shape) // (self.g * self.o)
         names = layer.parameters
@@ -119,7 +117,7 @@ class Filtered(MatrixSketch):
     @staticmethod
     def kept_of(layer: Layer, k: int) -> int:
         """Numbers of one input that are kept while all logits are taken."""
-        g, o, i = matrix_rule_of(layer.module).matrix_shape(layer.module)
+        g, o, i = _matrix_rule(layer).matrix_shape(layer.module)
         return g * min(filter_count(layer), i) * (math.prod(layer.shape) // (g * o))
 
     def begin(self, x: Tensor) -> Tensor:
@@ -136,7 +134,7 @@ class Convolved(MatrixSketch):
         super().__init__(layer, seed, k, device)
         rng = generator(seed, "convolved", layer.parameters["weight"])
 
-        def hashed(size):
+        def hashed(size: int) -> tuple[Tensor, Tensor]:
             buckets = torch.from_numpy(rng.integers(0, k, size=size)).to(device)
             return buckets, torch.from_numpy(signs(rng, size)).to(device)
 
@@ -146,7 +144,7 @@ class Convolved(MatrixSketch):
     @staticmethod
     def kept_of(layer: Layer, k: int) -> int:
         """Numbers of one input that are kept while all logits are taken."""
-        g, o, _ = matrix_rule_of(layer.module).matrix_shape(layer.module)
+        g, o, _ = _matrix_rule(layer).matrix_shape(layer.module)
         return math.prod(layer.shape) // (g * o) * (k + 2)
 
     def begin(self, x: Tensor) -> Tensor:
@@ -211,6 +209,13 @@ def choose(layer: Layer, k: int, classes: int) -> type:
     if i > r and projected < otherwise / 2 and otherwise - projected > WORTH_IT:
         return Filtered
     return Convolved if convolved < direct else Direct
+
+
+def _matrix_rule(layer: Layer) -> MatrixRule:
+    """The rule of a layer that `choose` found to have a matrix."""
+    if (rule := matrix_rule_of(layer.module)) is None:
+        raise DNTKError(f"the weight of a {type(layer.module).__name__} is no matrix; sketch it with Direct")
+    return rule
 
 
 def filter_count(layer: Layer) -> int:

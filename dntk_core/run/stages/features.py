@@ -11,7 +11,9 @@ from dntk_core.cache.store import Contents
 from dntk_core.data.images import as_images
 from dntk_core.gradients.extraction import project_images, share_images
 from dntk_core.gradients.johnson_lindenstrauss import expected_error, relative_error
-from dntk_core.gradients.network import Network, prepare
+from dntk_core.gradients.network import Network
+from dntk_core.gradients.preparation import prepare
+from dntk_core.gradients.projections import Projector
 from dntk_core.gradients.stream import exact_batch, exact_kernels, projector, stream
 from dntk_core.kernels.class_kernels import kernels_from_features
 from dntk_core.models.artifact import load_network
@@ -60,7 +62,7 @@ def disk(sizes: Sizes) -> int:
     return COPIES * 4 * sizes.C * (sizes.m + sizes.t) * sizes.k
 
 
-def _prepared(work: Work) -> tuple:
+def _prepared(work: Work) -> tuple[Network, Projector, torch.Tensor, tuple[tuple[str, Seen, Steps], ...]]:
     """The network and the projection, inputs to probe them with, and (shard name, inputs, progress) of both splits."""
     data, device = work.data, resolve_device(work.compute.device)
     inputs = work.made["inputs"]
@@ -76,7 +78,7 @@ def _prepared(work: Work) -> tuple:
     return network, projector(network, work.spec.projection, device), probe, parts
 
 
-def measure_error(network: Network, through, x: torch.Tensor, compute: Compute) -> dict:
+def measure_error(network: Network, through: Projector, x: torch.Tensor, compute: Compute) -> dict:
     """Compare the projected with the exact class kernels of a few inputs, and with the error to expect."""
     exact = exact_kernels(network, x, exact_batch(network, compute)).numpy()
     features = np.concatenate([f.numpy() for f, _ in stream(network, through, x, compute)], axis=1)

@@ -11,7 +11,7 @@ from dntk_core.dataset.chain_rule import chain_rule_error
 from dntk_core.dataset.judgement import Inputs, judge
 from dntk_core.dataset.tangent import sensitivities
 from dntk_core.gradients.extraction import project_images
-from dntk_core.gradients.network import prepare
+from dntk_core.gradients.preparation import prepare
 from dntk_core.gradients.stream import projector
 from dntk_core.models.artifact import load_network
 from dntk_core.models.training import Seen, tensor

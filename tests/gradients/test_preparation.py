@@ -5,7 +5,7 @@ from jacobians import CPU, IDENTITY, features, refusal
 from networks import make
 from torch import nn
 
-from dntk_core.gradients.network import prepare
+from dntk_core.gradients.preparation import prepare
 from dntk_core.gradients.stream import project_batch, projector
 
 
