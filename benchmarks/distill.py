@@ -19,7 +19,7 @@ from dntk_core.base.progress import ignore
 from dntk_core.base.randomness import generator
 from dntk_core.base.spec import DatasetSpec
 from dntk_core.base.terminal import Bar
-from dntk_core.cache.store import Workbench
+from dntk_core.cache.workbench import Workbench
 from dntk_core.data.dataset import load_data
 from dntk_core.dataset.judgement import judgement_table
 from dntk_core.dataset.soft_labels import shares

@@ -17,8 +17,9 @@ from safetensors.numpy import save_file
 
 from dntk_core.base.errors import DNTKError
 from dntk_core.base.spec import RunSpec
+from dntk_core.cache.artifact import LAYOUT
 from dntk_core.cache.index import Index
-from dntk_core.cache.store import LAYOUT, Store
+from dntk_core.cache.store import Store
 from dntk_core.cache.workbench import Workbench
 from dntk_core.dashboard import literal
 from dntk_core.dashboard.controls import CONTROLS, Limits

@@ -4,9 +4,10 @@
 `files` writes and verifies single files for all of them.
 """
 
+from dntk_core.cache.artifact import Artifact, Contents
 from dntk_core.cache.files import Stacked, sha256
 from dntk_core.cache.index import Index, RunInfo
-from dntk_core.cache.store import Artifact, Contents, Store
+from dntk_core.cache.store import Store
 from dntk_core.cache.workbench import Checkpoints, Workbench
 
 __all__ = ["Artifact", "Checkpoints", "Contents", "Index", "RunInfo", "Stacked", "Store", "Workbench", "sha256"]

@@ -9,73 +9,18 @@
 import json
 import os
 import shutil
-import time
 import uuid
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from dntk_core.base.errors import DNTKError, Vanished
 from dntk_core.base.places import cache_folder
-from dntk_core.cache.files import (
-    Checksums,
-    Content,
-    described,
-    in_use,
-    locked,
-    read_array,
-    read_json,
-    sync,
-    write,
-    writing,
-)
+from dntk_core.cache.artifact import Artifact, Contents, make_meta, read_meta, try_meta
+from dntk_core.cache.files import Checksums, Content, described, locked, sync, write, writing
 from dntk_core.cache.workbench import Workbench
-
-# What a stage builds: arrays or bytes by name, and a note.
-Contents = tuple[Mapping[str, Content], dict[str, Any]]
-
-LAYOUT = 1
-_META = {"layout": int, "stage": str, "key": str, "created": float, "spec": str, "note": dict, "files": dict}
-
-
-class OtherLayout(DNTKError):
-    """An artifact was written by another version."""
-
-
-@dataclass(frozen=True)
-class Artifact:
-    """A finished stage's output: arrays, raw files and a JSON-able note; checksums were verified when it was opened."""
-
-    folder: Path
-    meta: dict
-
-    def __getitem__(self, name: str) -> np.ndarray:
-        """Memory-map one array."""
-        return read_array(self._listed(f"{name}.npy"))
-
-    def read(self, name: str) -> bytes:
-        """Read one raw file."""
-        with in_use(self.folder):
-            return self._listed(name).read_bytes()
-
-    def _listed(self, name: str) -> Path:
-        if name not in self.meta["files"]:
-            raise DNTKError(f"cached {self.folder.name} has no checksum for {name}; delete it to compute it anew")
-        return self.folder / name
-
-    def holds(self, name: str) -> bool:
-        """Whether there is an array, a file or a note of this name."""
-        return name in self.note or not {name, f"{name}.npy"}.isdisjoint(self.meta["files"])
-
-    @property
-    def note(self) -> dict:
-        """What the stage wrote beside its arrays."""
-        return self.meta["note"]
 
 
 class Store:
@@ -95,7 +40,7 @@ class Store:
         if not folder.is_dir():
             return None
         try:
-            meta = _read_meta(folder)
+            meta = read_meta(folder)
             if meta is None:
                 return None
             if (meta["stage"], meta["key"]) != (stage, key):
@@ -150,13 +95,13 @@ class Store:
 
     def artifacts(self, stage: str) -> list[dict]:
         """Descriptions of all finished artifacts of a stage, unverified."""
-        metas = map(_try_meta, (self.root / "artifacts").glob(f"{stage}-*"))
+        metas = map(try_meta, (self.root / "artifacts").glob(f"{stage}-*"))
         return [meta for meta in metas if meta is not None]
 
     def size(self, stage: str, key: str) -> int:
         """Bytes of an artifact, 0 if there is none that this version reads."""
         folder = self._artifact(stage, key)
-        return sum(path.lstat().st_size for path in folder.iterdir()) if _try_meta(folder) is not None else 0
+        return sum(path.lstat().st_size for path in folder.iterdir()) if try_meta(folder) is not None else 0
 
     def delete(self, stage: str, key: str) -> None:
         """Remove an artifact and what was left of its making."""
@@ -227,15 +172,7 @@ class Store:
             with writing(self.root):
                 scratch.mkdir(mode=0o700)
             files = dict(write(scratch, name, content) for name, content in contents.items())
-            meta = {
-                "layout": LAYOUT,
-                "stage": stage,
-                "key": key,
-                "created": time.time(),
-                "spec": spec,
-                "note": note,
-                "files": files,
-            }
+            meta = make_meta(stage, key, spec, note, files)
             write(scratch, "meta.json", json.dumps(meta, indent=1).encode())
             folder = self._artifact(stage, key)
             with writing(self.root):
@@ -257,20 +194,3 @@ class Store:
             aside.parent.mkdir(exist_ok=True, mode=0o700)
             os.rename(folder, aside)
         warnings.warn(f"cached {folder.name} is damaged ({error}); set aside as {aside}, computed anew", stacklevel=4)
-
-
-def _read_meta(folder: Path) -> dict | None:
-    """Read meta.json, None if another version wrote it; DNTKError unless it has the fields that `_publish` writes."""
-    meta = read_json(folder / "meta.json")
-    if type(meta.get("layout")) is int and meta["layout"] != LAYOUT:
-        return None
-    if {name: type(value) for name, value in meta.items()} != _META:
-        raise DNTKError("its description has unknown or missing fields")
-    return meta
-
-
-def _try_meta(folder: Path) -> dict | None:
-    try:
-        return _read_meta(folder)
-    except (OSError, DNTKError):
-        return None

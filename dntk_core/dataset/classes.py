@@ -10,7 +10,7 @@ from dntk_core.base.compute import Compute
 from dntk_core.base.device import resolve_device
 from dntk_core.base.randomness import generator
 from dntk_core.base.spec import RunSpec
-from dntk_core.cache.store import Artifact
+from dntk_core.cache.artifact import Artifact
 from dntk_core.data.dataset import Dataset
 from dntk_core.data.images import in_batches
 from dntk_core.dataset.encoder import ClassStatistics, Encoder, class_statistics, make_encoder

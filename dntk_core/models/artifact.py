@@ -6,7 +6,7 @@ from safetensors.torch import load as load_tensors
 from dntk_core.base.compute import Compute
 from dntk_core.base.device import resolve_device
 from dntk_core.base.spec import RunSpec
-from dntk_core.cache.store import Artifact
+from dntk_core.cache.artifact import Artifact
 from dntk_core.data.dataset import Dataset
 from dntk_core.models.architectures import build_model
 

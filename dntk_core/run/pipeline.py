@@ -14,8 +14,10 @@ from dntk_core.base.memory import forget_peak, out_of_memory, peak_bytes
 from dntk_core.base.progress import Report, ignore
 from dntk_core.base.spec import RunSpec
 from dntk_core.base.stages import STAGES, all_needs
+from dntk_core.cache.artifact import Artifact, Contents
 from dntk_core.cache.index import Index, RunInfo
-from dntk_core.cache.store import Artifact, Contents, Store, Workbench
+from dntk_core.cache.store import Store
+from dntk_core.cache.workbench import Workbench
 from dntk_core.data.class_names import in_words
 from dntk_core.data.images import ImageArray, as_images
 from dntk_core.dataset.judgement import Judgement

@@ -9,7 +9,8 @@ from dntk_core.base.compute import Compute
 from dntk_core.base.progress import Report
 from dntk_core.base.spec import RunSpec
 from dntk_core.base.stages import STAGES
-from dntk_core.cache.store import Artifact, Workbench
+from dntk_core.cache.artifact import Artifact
+from dntk_core.cache.workbench import Workbench
 from dntk_core.data.dataset import Dataset
 
 

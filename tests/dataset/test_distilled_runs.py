@@ -15,7 +15,8 @@ import torch.nn.functional as F
 
 from dntk_core import Compute, DNTKError, RunSpec, collect_garbage, load_or_build, runs
 from dntk_core.base.spec import DATASET_METHODS, DatasetSpec, DataSpec, InputSpec, ModelSpec, ProjectionSpec
-from dntk_core.cache.store import Store, Workbench
+from dntk_core.cache.store import Store
+from dntk_core.cache.workbench import Workbench
 from dntk_core.data.dataset import check_distillable, load_data
 from dntk_core.dataset.sizes import evenly_sized
 from dntk_core.dataset.soft_labels import shares

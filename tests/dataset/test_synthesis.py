@@ -11,7 +11,7 @@ from torch import nn
 from dntk_core.base.errors import DNTKError
 from dntk_core.base.randomness import generator
 from dntk_core.base.spec import DatasetSpec
-from dntk_core.cache.store import Workbench
+from dntk_core.cache.workbench import Workbench
 from dntk_core.dataset.encoder import class_statistics, make_encoder
 from dntk_core.dataset.synthesis import EVERY, Targets, class_losses, move, synthesise
 

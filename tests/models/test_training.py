@@ -8,7 +8,7 @@ from torch import nn
 from dntk_core.base.errors import Cancelled
 from dntk_core.base.progress import ignore
 from dntk_core.base.spec import DataSpec, ModelSpec
-from dntk_core.cache.store import Workbench
+from dntk_core.cache.workbench import Workbench
 from dntk_core.data.dataset import load_data
 from dntk_core.models.training import RATE, Seen, accuracy, batches, label_objective, one_cycle
 from dntk_core.models.training import train as train_on

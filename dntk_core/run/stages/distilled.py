@@ -3,7 +3,7 @@
 import numpy as np
 
 from dntk_core.base.progress import Progress
-from dntk_core.cache.store import Artifact, Contents
+from dntk_core.cache.artifact import Artifact, Contents
 from dntk_core.dataset.classes import Classes
 from dntk_core.dataset.wmdd import wmdd
 from dntk_core.models.training import tensor

@@ -7,7 +7,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from dntk_core.base.compute import Compute
 from dntk_core.base.device import resolve_device
 from dntk_core.base.progress import Steps
-from dntk_core.cache.store import Contents
+from dntk_core.cache.artifact import Contents
 from dntk_core.data.images import as_images
 from dntk_core.gradients.extraction import project_images, share_images
 from dntk_core.gradients.johnson_lindenstrauss import expected_error, relative_error

@@ -3,7 +3,7 @@
 import numpy as np
 
 from dntk_core.base.progress import Progress
-from dntk_core.cache.store import Contents
+from dntk_core.cache.artifact import Contents
 from dntk_core.data.dataset import choose_inputs
 from dntk_core.data.images import stored
 from dntk_core.run.work import Work

@@ -5,7 +5,7 @@ import numpy as np
 from dntk_core.base.device import resolve_device
 from dntk_core.base.parts import SELECTION_NAMES
 from dntk_core.base.progress import Steps
-from dntk_core.cache.store import Contents
+from dntk_core.cache.artifact import Contents
 from dntk_core.data.dataset import choose_inputs
 from dntk_core.dataset.chain_rule import chain_rule_error
 from dntk_core.dataset.judgement import Inputs, judge

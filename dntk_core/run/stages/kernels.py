@@ -3,7 +3,7 @@
 import numpy as np
 
 from dntk_core.base.progress import Progress
-from dntk_core.cache.store import Contents
+from dntk_core.cache.artifact import Contents
 from dntk_core.kernels.class_kernels import LARGEST_DENSE, Kernels, kernels_by_size
 from dntk_core.run.work import Sizes, Work
 

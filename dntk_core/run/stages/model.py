@@ -8,7 +8,7 @@ from safetensors.torch import save as save_tensors
 
 from dntk_core.base.device import resolve_device
 from dntk_core.base.progress import Steps
-from dntk_core.cache.store import Contents
+from dntk_core.cache.artifact import Contents
 from dntk_core.data.dataset import Dataset
 from dntk_core.models.architectures import build_model
 from dntk_core.models.training import Seen, accuracy, label_objective, train

@@ -8,7 +8,7 @@ from safetensors.torch import save as save_tensors
 
 from dntk_core.base.device import resolve_device
 from dntk_core.base.progress import Progress
-from dntk_core.cache.store import Contents
+from dntk_core.cache.artifact import Contents
 from dntk_core.dataset.soft_labels import shares
 from dntk_core.dataset.student import soft_objective
 from dntk_core.models.architectures import build_model
