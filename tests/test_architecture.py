@@ -164,7 +164,7 @@ def test_every_public_parameter_is_annotated():
 
 
 def test_modules_stay_small():
-    long = {module_name(path): n for path in MODULES if (n := len(path.read_text().splitlines())) > 260}
+    long = {module_name(path): n for path in MODULES if (n := len(path.read_text().splitlines())) > 300}
     assert not long
 
 
