@@ -6,6 +6,7 @@ import numpy as np
 from hypothesis import settings
 from hypothesis import strategies as st
 
+from dntk_core.distill.source import Source
 from dntk_core.kernels.class_kernels import Kernels, kernels_from_features
 from dntk_core.readout.problem import Problem
 
@@ -24,6 +25,11 @@ class Drawn:
     @property
     def kernels(self) -> Kernels:
         return self.problem.kernels
+
+    @property
+    def stacked(self) -> np.ndarray:
+        """Gradients of all logits side by side, scaled so that their Gram matrix is the mean kernel: (m, C·k)."""
+        return np.concatenate(list(self.features), axis=1) / np.sqrt(len(self.features))
 
 
 def draw(seed: int = 0, C: int = 3, m: int = 24, t: int = 17, k: int = 40, decay: float = 8.0) -> Drawn:
@@ -57,3 +63,8 @@ def random_labels(seed: int, m: int, H: int) -> np.ndarray:
     """Draw labels (m,) that use each of H clusters."""
     generator = np.random.default_rng(seed)
     return generator.permutation(np.append(np.arange(H), generator.integers(H, size=m - H)))
+
+
+def source_of(problem: Problem) -> Source:
+    """What methods distil of a problem."""
+    return Source(problem.kernels, problem.targets, problem.classes)

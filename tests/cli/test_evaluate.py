@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from dntk_core.cli.main import main
 from dntk_core.readout.ridge import evaluate
 
 
@@ -13,9 +12,3 @@ def test_evaluate_gives_the_numbers_of_the_library(default_run, call):
     assert result["s"] == sum(result["rows"].values()) and 8 <= result["s"] < 500
     exact = call("evaluate", "--method", "ridge-optimal", "--size", "10")
     np.testing.assert_allclose(exact["scores"]["mse"], exact["full"]["mse"], rtol=1e-6)
-
-
-def test_compare_prints_a_row_per_method(default_run, capsys):
-    assert main(["compare", "--sizes", "5", "--seeds", "1"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "| method | s = 5 |" and any(line.startswith("| kernel PCA |") for line in lines)

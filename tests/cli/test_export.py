@@ -1,10 +1,10 @@
-"""`export` and `report` write what the Export page does."""
+"""`export` writes what the Export page does."""
 
 import re
 
 import pytest
 
-from dntk_core.dashboard.exporting import write_distilled, write_report
+from dntk_core.dashboard.exporting import write_distilled
 from dntk_core.dashboard.offline import open_page
 from dntk_core.run.export import load_distilled
 
@@ -28,13 +28,3 @@ def test_export_by_method_and_size(distilled_run, call, tmp_path):
     program, *evaluate = re.findall(r"'[^']*'|\S+", manifest["command"].removeprefix("python -m "))
     scores = call(*(word.strip("'") for word in evaluate))["scores"]
     assert program == "dntk_core" and scores["mse"] == pytest.approx(manifest["metrics"]["mse"], rel=1e-9)
-
-
-def test_report_writes_the_report_of_the_page(distilled_run, call, tmp_path):
-    call("report", "--run", distilled_run.key, *FLAGS, "--epsilon", "0.1", "--out", tmp_path / "report.html")
-    page = write_report(open_page(distilled_run, VIEW | {"epsilon": "0.1"}))
-    # Plotly numbers its figures at random.
-    one, other = (
-        re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}", "", text) for text in ((tmp_path / "report.html").read_text(), page)
-    )
-    assert one == other and one.count("plotly-graph-div") > 10

@@ -2,13 +2,11 @@
 
 import numpy as np
 import pytest
-from pictures import paint, refused, spec, write_npz
+from pictures import refused, spec, write_npz
 
-from dntk_core.base.errors import DNTKError
-from dntk_core.base.spec import DataSpec, InputSpec, RunSpec
+from dntk_core.base.spec import DataSpec, InputSpec
 from dntk_core.data.dataset import choose_inputs, load_data
 from dntk_core.data.sources import SOURCES, RawDataset, Split
-from dntk_core.run.pinning import pin
 
 
 def test_a_folder_of_class_folders(folder):
@@ -75,19 +73,6 @@ def test_npz_arrays_of_no_shape_are_refused(tmp_path, name):
 def test_a_label_cannot_ask_for_a_billion_classes(tmp_path):
     labels = np.array([0, 10**12, *[0] * 6])
     assert "must lie in" in refused(write_npz(tmp_path / "a.npz", train_labels=labels))
-
-
-def test_the_key_follows_the_content_not_the_path(folder, tmp_path_factory):
-    import shutil
-
-    copy = tmp_path_factory.mktemp("copy") / "data"
-    shutil.copytree(folder, copy)
-    here, there = (pin(RunSpec(data=spec(path))) for path in (folder, copy))
-    assert here.key == there.key and here.data.fingerprint
-    paint(copy / "train" / "red" / "new.jpg", (9, 9, 9))
-    assert pin(RunSpec(data=spec(copy))).key != here.key
-    with pytest.raises(DNTKError, match="no longer what"):
-        pin(RunSpec(data=spec(copy, fingerprint=here.data.fingerprint)))
 
 
 def test_a_new_source_is_one_row_of_the_table(monkeypatch):

@@ -7,9 +7,8 @@ from numpy.testing import assert_allclose
 from dntk_core.base.errors import DNTKError
 from dntk_core.distill import METHODS, Source
 from dntk_core.kernels import clusters, features, krylov
-from dntk_core.kernels.class_kernels import FeatureKernels, kernels_by_size, kernels_from_features
+from dntk_core.kernels.class_kernels import FeatureKernels, kernels_from_features
 from dntk_core.kernels.clusters import spectral_clusters
-from dntk_core.kernels.features import FeatureKernel
 from dntk_core.kernels.spectrum import spectrum, truncation_rank
 from dntk_core.readout.bounds import error_budget
 from dntk_core.readout.curves import rank_curve, ridge_curve, size_curve
@@ -172,21 +171,6 @@ def test_products_rows_and_blocks(small, monkeypatch):
         ours.kernel(3)
 
 
-def test_no_kernel_poses_as_an_array(small):
-    kernel = small[1].kernels.kernel()
-    with pytest.raises(TypeError):
-        kernel[1:3]
-    with pytest.raises(TypeError):
-        len(kernel)
-
-
-def test_the_path_follows_the_size(monkeypatch, small):
-    Phi = small[1].kernels.features
-    assert kernels_by_size(Phi, Phi).dense
-    monkeypatch.setattr("dntk_core.kernels.class_kernels.LARGEST_DENSE", 59)
-    assert not kernels_by_size(Phi, Phi).dense
-
-
 @pytest.mark.parametrize("ridge", [1e-6, 1e-2])
 def test_readouts_curves_and_budgets(small, ridge):
     dense, lazy = small
@@ -217,14 +201,3 @@ def test_every_method_distils_both(small, name):
     ours, theirs = (METHODS[name].distil(Source(p.kernels, p.targets), 6, 1e-3, 0) for p in (lazy, dense))
     assert ours.origin == theirs.origin
     assert evaluate(lazy, ours, 1e-3).mse == pytest.approx(evaluate(dense, theirs, 1e-3).mse, rel=1e-3, abs=1e-9)
-
-
-def test_an_exhausted_kernel_ends_the_search(monkeypatch):
-    """Five directions in all: the solver finds them and stops making sense of rounding."""
-    monkeypatch.setattr(features, "EXACT", 10)
-    monkeypatch.setattr(krylov, "BLOCK", 8)
-    Phi = np.random.default_rng(0).standard_normal((2, 200, 5)).astype(np.float32)
-    Phi[1] = Phi[0]
-    found = spectrum(FeatureKernel(Phi))
-    assert found.rank(0.0).high <= 10 and np.sum(found.values > 1e-9 * found.values[0]) == 5
-    assert_allclose(found.values[:5], np.linalg.svd(Phi[0].astype(float))[1] ** 2, rtol=1e-6)

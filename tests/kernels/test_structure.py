@@ -5,9 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dntk_core.base.errors import DNTKError
-from dntk_core.kernels.decomposition import decompose
-from dntk_core.kernels.orthogonal import basis_in_order
 from dntk_core.kernels.spectrum import spectrum, truncation_rank
 from dntk_core.kernels.structure import containment, coverage
 from tests.synthetic import draw, examples, random_labels, seeds
@@ -99,35 +96,3 @@ def test_degenerate_kernels_give_finite_answers(kernel, H):
     assert a.minimum[-1] == pytest.approx(1.0)
     if kernel.any():
         assert b.uncovered == pytest.approx(0.0, abs=1e-12)
-
-
-@pytest.mark.parametrize("labels", [[0, 0, 2, 2], [1, 1, 2, 2], [0, 1, 0], [-1, 0, 0, 1]])
-def test_labels_that_are_no_clustering_are_refused(labels):
-    with pytest.raises(DNTKError, match="labels"):
-        decompose(np.eye(4), np.array(labels))
-
-
-def test_local_eigenvectors_lift_to_an_orthogonal_matrix():
-    K, labels = draw(8).kernels.mean, random_labels(8, 24, 5)
-    parts = decompose(K, labels)
-    lifted = parts.lift(np.arange(24))
-    np.testing.assert_allclose(lifted.T @ lifted, np.eye(24), atol=1e-12)
-    np.testing.assert_allclose(parts.overlap, lifted.T @ parts.spectrum.vectors, atol=1e-12)
-    for i in range(24):
-        members = np.flatnonzero(labels == parts.cluster[i])
-        assert set(np.flatnonzero(lifted[:, i])) <= set(members)
-        local = K[np.ix_(members, members)] @ lifted[members, i]
-        np.testing.assert_allclose(local, parts.values[i] * lifted[members, i], atol=1e-9 * np.trace(K))
-
-
-@examples
-@given(seeds, st.integers(1, 9))
-def test_basis_in_order_spans_every_prefix(seed, rank):
-    generator = np.random.default_rng(seed)
-    columns = generator.standard_normal((9, rank)) @ generator.standard_normal((rank, 12))
-    basis = basis_in_order(columns, 1e-8)
-    kept = basis.any(axis=0)
-    assert kept.sum() == rank
-    np.testing.assert_allclose(basis[:, kept].T @ basis[:, kept], np.eye(rank), atol=1e-10)
-    for q in range(1, 13):
-        np.testing.assert_allclose(basis[:, :q] @ basis[:, :q].T, projector(columns[:, :q]), atol=1e-6)

@@ -7,11 +7,8 @@ from hypothesis import strategies as st
 
 from dntk_core.base.errors import DNTKError
 from dntk_core.distill.mixing import Mixing, Origin, selection
-from dntk_core.kernels.class_kernels import Kernels
 from dntk_core.kernels.ridge import absolute_ridge
-from dntk_core.readout.problem import Problem
-from dntk_core.readout.ridge import READOUTS, compress, evaluate, predict, prefix_coefficients, ridge_factor
-from dntk_core.readout.scores import score, score_coefficients
+from dntk_core.readout.ridge import READOUTS, compress, predict, prefix_coefficients, ridge_factor
 from tests.synthetic import draw, examples, seeds, with_kernel
 
 
@@ -93,21 +90,6 @@ def test_dependent_rows_change_nothing_in_the_second_readout(seed):
     np.testing.assert_allclose(twice, once, atol=1e-4 * np.abs(once).max())
 
 
-def test_the_ridge_is_in_units_of_the_mean_diagonal():
-    drawn = draw(1)
-    diagonal = np.mean([np.sum(Phi**2, axis=1).mean() for Phi in drawn.features])
-    assert absolute_ridge(drawn.kernels, 0.01) == pytest.approx(0.01 * diagonal)
-    scaled = Kernels(100 * drawn.kernels.train, 100 * drawn.kernels.cross)
-    before = predict(drawn.kernels, drawn.problem.targets, None, 1e-3)
-    np.testing.assert_allclose(predict(scaled, drawn.problem.targets, None, 1e-3), before, rtol=1e-9)
-
-
-@pytest.mark.parametrize("ridge", [-1e-9, float("nan"), float("inf")])
-def test_impossible_ridges_are_refused(ridge):
-    with pytest.raises(DNTKError, match="ridge"):
-        absolute_ridge(draw(0).kernels, ridge)
-
-
 def test_no_ridge_on_a_singular_kernel_gives_the_minimum_norm_fit():
     drawn = draw(2, m=24, k=10)
     found = predict(drawn.kernels, drawn.problem.targets, None, 0.0)
@@ -126,31 +108,6 @@ def test_rank_one_and_zero_kernels_give_finite_scores(ridge):
             np.testing.assert_array_equal(predictions, 0.0)
         else:
             np.testing.assert_allclose(predictions, np.tile(problem.targets.mean(axis=0), (5, 1)), atol=1e-3)
-
-
-def test_score_counts_by_hand():
-    predictions = np.array([[2.0, 1.0], [0.0, 3.0], [1.0, 0.0], [5.0, 4.0]])
-    logits = np.array([[2.0, 1.0], [0.0, 3.0], [0.0, 1.0], [5.0, 4.0]])
-    found = score(predictions, logits, np.array([0, 0, 0, 0]))
-    assert (found.accuracy, found.fidelity, found.mse) == (0.75, 0.75, 0.25)
-
-
-@examples
-@given(seeds, st.integers(1, 5))
-def test_scores_of_many_readouts_are_those_of_each(seed, q):
-    problem = draw(seed).problem
-    alpha = np.random.default_rng(seed).standard_normal((3, 24, q))
-    found = score_coefficients(problem, alpha)
-    for i in range(q):
-        one = score(np.einsum("ctm,cm->tc", problem.kernels.cross, alpha[..., i]), problem.logits, problem.labels)
-        assert {name: pytest.approx(values[i]) for name, values in found.items()} == dict(one.scores)
-
-
-def test_ties_go_to_the_first_class_as_in_argmax():
-    problem = draw(0).problem
-    found = score_coefficients(problem, np.zeros((3, 24, 1)))
-    assert found["accuracy"][0] == np.mean(problem.labels == 0)
-    assert found["fidelity"][0] == np.mean(problem.logits.argmax(axis=1) == 0)
 
 
 @examples
@@ -179,18 +136,8 @@ def test_compression_by_blocks_is_the_plain_product():
     np.testing.assert_allclose(found.targets, (matrix @ drawn.problem.targets).T)
 
 
-def test_a_class_missing_among_the_test_labels_is_fine():
-    problem = draw(0).problem
-    some = Problem(problem.kernels, problem.targets, problem.logits, np.where(problem.labels == 2, 0, problem.labels))
-    assert 0.0 <= evaluate(some, None, 1e-4).accuracy <= 1.0
-
-
 def test_what_does_not_fit_is_refused():
     problem = draw(0).problem
-    with pytest.raises(DNTKError, match="targets"):
-        Problem(problem.kernels, problem.targets.T, problem.logits, problem.labels)
-    with pytest.raises(DNTKError, match="labels"):
-        Problem(problem.kernels, problem.targets, problem.logits, problem.labels + 1)
     with pytest.raises(DNTKError, match="24"):
         predict(problem.kernels, problem.targets, selection(np.array([0]), 23), 1e-4)
     huge = mixing_of(np.full((2, 24), 1e9))

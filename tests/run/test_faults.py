@@ -8,16 +8,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import torch
 
 from dntk_core import RunSpec, load_or_build
-from dntk_core.base.compute import Compute
 from dntk_core.base.errors import DNTKError
 from dntk_core.base.spec import InputSpec, ModelSpec, ProjectionSpec
 from dntk_core.cache.index import Index
 from dntk_core.cache.store import Store
 from dntk_core.cli.main import main
-from dntk_core.run.estimate import estimate
 from dntk_core.run.pipeline import open_run, runs
 
 SMALL = RunSpec(model=ModelSpec(epochs=1), inputs=InputSpec(120, 110), projection=ProjectionSpec(k=256))
@@ -144,55 +141,11 @@ def test_an_artifact_of_another_version_is_absent_not_damaged(tmp_path, undistur
     assert not [warning for warning in recwarn if "damaged" in str(warning.message)]
 
 
-@pytest.mark.parametrize(
-    "spec, compute, free, says",
-    [
-        (replace(SMALL, inputs=InputSpec(1200, 500)), Compute(), 10**8, r"kernels .* fewer kernel or test inputs"),
-        (SMALL, Compute(batch=10**6), 10**9, "one batch of gradients .* smaller --batch"),
-        (replace(SMALL, projection=ProjectionSpec("sparse", 256)), Compute(), 10**6, "memory"),
-    ],
-)
-def test_a_run_that_would_not_fit_in_memory_is_refused(tmp_path, monkeypatch, spec, compute, free, says):
-    monkeypatch.setattr("dntk_core.run.estimate.available_bytes", lambda: free)
-    with pytest.raises(DNTKError, match=says):
-        load_or_build(spec, compute=compute, store=Store(tmp_path / "cache"))
-    assert not (tmp_path / "cache").exists()
-
-
 def test_a_run_that_would_not_fit_on_the_disk_is_refused(disk):
     spec = replace(SMALL, projection=ProjectionSpec("identity"))
     with pytest.raises(DNTKError, match=r"of disk, .* smaller k or fewer inputs"):
         load_or_build(spec, store=Store(disk / "cache"))
     assert not (disk / "cache").exists()
-
-
-def test_the_estimate_is_near_what_is_written(tmp_path, undisturbed):
-    from dntk_core.data.dataset import load_data
-    from dntk_core.models.architectures import build_model
-
-    data = load_data(SMALL.data)
-    expected = estimate(SMALL, data, build_model(SMALL.model, data.channels, data.class_names), Compute())
-    arrays = [path for path in undisturbed.artifacts["kernels"].folder.glob("*.npy") if path.stem in ("train", "cross")]
-    kernels = sum(path.stat().st_size for path in arrays)
-    features = sum(path.stat().st_size for path in undisturbed.artifacts["features"].folder.glob("*features.npy"))
-    assert expected.kernels == pytest.approx(2 * kernels, rel=0.01)
-    assert expected.disk == pytest.approx(2 * features + kernels, rel=0.01)
-
-
-@pytest.mark.parametrize("projection", ["structured", "sparse"])
-def test_one_formula_estimates_a_batch_before_the_run_and_chooses_it_during_the_run(projection):
-    from dntk_core.data.dataset import load_data
-    from dntk_core.gradients.preparation import prepare
-    from dntk_core.gradients.stream import bytes_per_input, projector
-    from dntk_core.models.architectures import build_model
-    from dntk_core.models.training import Seen
-
-    spec, data = replace(SMALL, projection=ProjectionSpec(projection, 256)), load_data(SMALL.data)
-    model = build_model(SMALL.model, data.channels, data.class_names)
-    network = prepare(model, Seen(data, data.train_images)[:2])
-    through = projector(network, spec.projection, torch.device("cpu"))
-    expected = estimate(spec, data, model, Compute(batch=7)).batch
-    assert expected == 7 * bytes_per_input(network, through) + 4 * network.P
 
 
 def test_memory_that_runs_out_stops_the_job_alone(tmp_path, undisturbed, monkeypatch):
