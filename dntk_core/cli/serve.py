@@ -1,4 +1,4 @@
-"""Serve the dashboard to this machine's browser, or, if asked for in so many words, to other machines."""
+"""Serve the dashboard to this machine's browser, or, with --remote, to other machines."""
 
 import os
 import socket
@@ -61,7 +61,7 @@ def words(arguments: Namespace) -> list[str]:
     folders = [*arguments.root, *([arguments.uploads] if arguments.uploads else [])]
     for folder in folders:
         if not folder.is_dir():
-            raise DNTKError(f"{folder} is no folder; name one that exists")
+            raise DNTKError(f"{folder} is not a folder; name one that exists")
     options = ["--server.port", str(arguments.port)]
     own = [word for folder in arguments.root for word in ("--root", str(folder.resolve()))]
     if arguments.uploads:

@@ -11,14 +11,14 @@ from dntk_core.gradients.projections import PROJECTIONS
 PASSES = 6
 
 
-def input_bytes(network: Network, kept: int, whole: bool, k: int) -> int:
+def input_bytes(network: Network, kept: int, whole_gradients: bool, k: int) -> int:
     """Estimate 4 · (6·activations + kept + 4·formed + (C + 4)·k) bytes for one input.
 
-    kept:   numbers of the layers' inputs that are kept while all logits are taken
-    whole:  whether gradients are formed whole, or parameter by parameter
+    kept: numbers of the layers' inputs that are kept while all logits are taken
+    whole_gradients: whether all parameters of a gradient are formed at once, or one after the other
     """
     activations = sum(torch.Size(layer.shape).numel() for layer in network.layers)
-    formed = network.P if whole else max(network.sizes.values())
+    formed = network.P if whole_gradients else max(network.sizes.values())
     formed += sum(network.sizes[name] for name in network.rest)
     return 4 * (PASSES * activations + kept + 4 * formed + (network.classes + 4) * k)
 
@@ -26,4 +26,4 @@ def input_bytes(network: Network, kept: int, whole: bool, k: int) -> int:
 def expected_input_bytes(network: Network, spec: ProjectionSpec, k: int) -> int:
     """The same before the projection to k dimensions is made: making it takes memory of its own."""
     projection = PROJECTIONS[spec.name]
-    return input_bytes(network, projection.kept(network, k), projection.whole, k)
+    return input_bytes(network, projection.kept(network, k), projection.whole_gradients, k)

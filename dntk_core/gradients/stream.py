@@ -105,7 +105,7 @@ def _gradients(network: Network, x: Tensor) -> Iterator[tuple[int, Tensor]]:
 
 def exact_batch(network: Network, compute: Compute) -> int:
     """Inputs of one block of exact kernels: two blocks are at hand at a time, with all patches."""
-    each = input_bytes(network, all_patches(network), whole=False, k=0)
+    each = input_bytes(network, all_patches(network), whole_gradients=False, k=0)
     return compute.batch or max(1, compute.memory // (2 * each))
 
 

@@ -32,7 +32,7 @@ PROGRAM = [sys.executable, "-m", "dntk_core"]
         ("evaluate --ridge -1", "ridge"),
         ("export --out set.zip", "*.safetensors or *.npz"),
         ("report --out report.html --tau-v 7", "allowed is 0.05 to 0.995"),
-        ("serve --root no/such/folder", "is no folder"),
+        ("serve --root no/such/folder", "is not a folder"),
         ("serve --port 0", "1..65535"),
         ("completion tcsh", "invalid choice"),
         ("gc zzz", "no run"),

@@ -47,9 +47,9 @@ def test_fewer_rows_are_no_worse_than_kernel_pca_in_the_objective(seed, exponent
 def test_the_optimum_is_stationary_and_well_above_the_start():
     drawn = draw(0, C=4)
     lam, targets = absolute_ridge(drawn.kernels, 1e-2), drawn.problem.targets
-    whole = spectrum(drawn.kernels.mean)
+    known = spectrum(drawn.kernels.mean)
     found, gradient = objective(drawn.kernels.train, targets, lam, distilled(drawn, 1e-2, 2).matrix)
-    start, steep = objective(drawn.kernels.train, targets, lam, kernel_pca(whole, 2).matrix)
+    start, steep = objective(drawn.kernels.train, targets, lam, kernel_pca(known, 2).matrix)
     assert found > 1.2 * start
     assert np.linalg.norm(gradient) < 0.05 * np.linalg.norm(steep)
 

@@ -128,7 +128,9 @@ class CountedSignals:
 
 def test_a_new_projection_may_work_layer_by_layer(monkeypatch):
     monkeypatch.setitem(
-        PROJECTIONS, "counted", Projection(CountedSignals, lambda network, k: 0, whole=False, dimension=lambda k, P: 2)
+        PROJECTIONS,
+        "counted",
+        Projection(CountedSignals, lambda network, k: 0, whole_gradients=False, dimension=lambda k, P: 2),
     )
     module, x, general = make("shared")
     network = prepare(module, x)

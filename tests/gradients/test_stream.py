@@ -71,18 +71,18 @@ def test_batch_size_and_order_change_only_rounding(name):
     module, x, _ = make("convolutions", b=7)
     network = prepare(module, x)
     through = projector(network, ProjectionSpec(name, k=32), CPU)
-    whole, _ = project_batch(network, through, x)
+    together, _ = project_batch(network, through, x)
     bits = torch.cat([f for f, _ in stream(network, through, x, Compute("cpu", batch=3))], dim=1)
     turned, _ = project_batch(network, through, x.flip(0))
-    torch.testing.assert_close(bits, whole, rtol=1e-5, atol=1e-5)
-    torch.testing.assert_close(turned.flip(1), whole, rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(bits, together, rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(turned.flip(1), together, rtol=1e-5, atol=1e-5)
 
 
 def test_out_of_memory_halves_the_batch(monkeypatch):
     module, x, _ = make("convolutions", b=8)
     network = prepare(module, x)
     through = projector(network, IDENTITY, CPU)
-    whole, _ = project_batch(network, through, x)
+    together, _ = project_batch(network, through, x)
     tried = []
 
     def scarce(network, through, part, batched, precision):
@@ -94,7 +94,7 @@ def test_out_of_memory_halves_the_batch(monkeypatch):
     monkeypatch.setattr("dntk_core.gradients.stream.project_batch", scarce)
     streamed = torch.cat([f for f, _ in stream(network, through, x, Compute("cpu", batch=8))], dim=1)
     assert tried == [8, 4, 2, 2, 2, 2]
-    torch.testing.assert_close(streamed, whole)
+    torch.testing.assert_close(streamed, together)
 
 
 def test_the_memory_setting_bounds_the_batch(monkeypatch):

@@ -31,16 +31,16 @@ def local_pairs(K, labels, epsilon):
 def test_containment_is_the_definition(seed, H, epsilon):
     K, labels = draw(seed).kernels.mean, random_labels(seed, 24, H)
     found = containment(K, labels, epsilon)
-    whole = spectrum(K)
-    assert found.global_rank == truncation_rank(whole.values, epsilon)
+    known = spectrum(K)
+    assert found.global_rank == truncation_rank(known.values, epsilon)
     for h, (members, values, vectors) in enumerate(local_pairs(K, labels, epsilon)):
         assert found.local_ranks[h] == len(values)
         for r in range(1, found.global_rank + 1):
-            inside = np.sum((projector(whole.vectors[members, :r]) @ vectors) ** 2, axis=0)
+            inside = np.sum((projector(known.vectors[members, :r]) @ vectors) ** 2, axis=0)
             assert found.curves[h, r - 1] == pytest.approx(values @ inside / values.sum(), abs=1e-6)
         local = K[np.ix_(members, members)]
         for j in range(found.global_rank):
-            u = whole.vectors[members, j]
+            u = known.vectors[members, j]
             assert found.table[h, j] == pytest.approx(u @ local @ u / np.trace(local), abs=1e-10)
     np.testing.assert_allclose(found.mean, found.curves.mean(axis=0))
     assert np.all(found.minimum <= found.mean) and np.all(found.mean <= found.maximum)
@@ -52,17 +52,17 @@ def test_containment_is_the_definition(seed, H, epsilon):
 def test_coverage_is_the_definition(seed, H, epsilon):
     K, labels = draw(seed).kernels.mean, random_labels(seed, 24, H)
     found = coverage(K, labels, epsilon)
-    whole = spectrum(K)
+    known = spectrum(K)
     lifted = []
     for h, (members, _, vectors) in enumerate(local_pairs(K, labels, epsilon)):
         lifted.append(np.zeros((24, vectors.shape[1])))
         lifted[-1][members] = vectors
         for j in range(len(found.eigenvalues)):
-            u = whole.vectors[members, j]
+            u = known.vectors[members, j]
             energy = np.sum((vectors @ (vectors.T @ u)) ** 2)
             assert found.energy[h, j] == pytest.approx(energy, abs=1e-12)
             assert found.alignment[h, j] == pytest.approx(energy / (u @ u), abs=1e-9)
-    leading = whole.vectors[:, : len(found.eigenvalues)]
+    leading = known.vectors[:, : len(found.eigenvalues)]
     union = np.sum((projector(np.hstack(lifted)) @ leading) ** 2, axis=0)
     np.testing.assert_allclose(found.union, union, atol=1e-10)
     weight = found.eigenvalues / found.eigenvalues.sum()

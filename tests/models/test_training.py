@@ -63,15 +63,15 @@ def test_interrupted_and_resumed_it_ends_the_same(problem, tmp_path, monkeypatch
 
 def test_the_best_epoch_is_kept_and_training_stops_early(problem):
     scores = iter([0.5, 0.9] + [0.1] * 50)
-    weights, told = [], []
+    weights, events = [], []
 
     def judge(model):
         weights.append(model[1].weight.detach().clone())
         return next(scores)
 
-    model = train(network(), *problem, ModelSpec(epochs=40), told.append, judge=judge)
+    model = train(network(), *problem, ModelSpec(epochs=40), events.append, judge=judge)
     assert torch.equal(model[1].weight, weights[1])
-    assert len(told) == 10 and "held-out accuracy" in told[0].note
+    assert len(events) == 10 and "held-out accuracy" in events[0].note
 
 
 def test_the_rate_rises_and_falls():

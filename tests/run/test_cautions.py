@@ -1,4 +1,4 @@
-"""What is said before a run is computed."""
+"""Warnings given before a run is computed."""
 
 import warnings
 from dataclasses import replace

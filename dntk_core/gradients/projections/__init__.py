@@ -18,5 +18,5 @@ PROJECTIONS: dict[str, Projection] = {
     "orthonormal": of_whole_gradients(Orthonormal),
     "hadamard": of_whole_gradients(Hadamard),
     "sparse": of_whole_gradients(Sparse),
-    "structured": Projection(Structured, structured_kept, whole=False),
+    "structured": Projection(Structured, structured_kept, whole_gradients=False),
 }

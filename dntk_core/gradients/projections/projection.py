@@ -45,11 +45,11 @@ class Projection:
 
     make:      (network, seed, k, device) → its projector
     kept:      (network, k) → the projector's `kept`, known before it is made
-    whole:     whether it takes gradients whole, not parameter by parameter
+    whole_gradients: whether it takes all parameters of a gradient at once, not one after the other
     dimension: (k asked for, P) → k, or DNTKError
     """
 
     make: Callable[[Network, int, int, torch.device], Projector]
     kept: Callable[[Network, int], int]
-    whole: bool
+    whole_gradients: bool
     dimension: Callable[[int, int], int] = between_1_and_P

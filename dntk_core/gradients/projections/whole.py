@@ -49,7 +49,7 @@ def of_whole_gradients(
     return Projection(
         lambda network, seed, k, device: WholeGradients(network, make(seed, network.P, k, device)),
         kept=lambda network, k: all_patches(network),
-        whole=True,
+        whole_gradients=True,
         dimension=dimension,
     )
 
