@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 import torch
-from networks import KINDS, make
 from gradients.test_stream import features, jacobian
+from networks import KINDS, make
 from torch import nn
 
 from dntk_core.base.spec import ProjectionSpec
