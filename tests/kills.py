@@ -23,9 +23,11 @@ from dntk_core.data.dataset import load_data
 from dntk_core.run.pinning import pin
 from dntk_core.run.pipeline import Run, open_run
 
-# Processes start from one that has loaded PyTorch already.
+# Processes start from one that has loaded what a run needs, also what is loaded late.
 server = get_context("forkserver")
-server.set_forkserver_preload(["dntk_core.run.stages", "dntk_core.dataset.comparison", "dntk_core.dataset.stages"])
+OURS = ("dntk_core.run.stages", "dntk_core.dataset.comparison", "dntk_core.dataset.stages")
+LATE = ("torch._dynamo", "sklearn.cluster", "sklearn.datasets", "ot")
+server.set_forkserver_preload([*OURS, *LATE])
 
 
 @dataclass
