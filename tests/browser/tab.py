@@ -13,36 +13,13 @@ from urllib.parse import parse_qs, urlsplit
 
 from playwright.sync_api import Locator, Page, TimeoutError
 
+from tests.browser.idle import IDLE, WATCH
+
 PLOT = ".dntk-plot[data-drawn]"
 # Streamlit looks for its server below the page's own address first, and finds it one level up.
 PROBES = re.compile(r"/_stcore/(health|host-config)$")
 # A machine may be slow: seconds for one gesture, for its outcome before it is made again, and for all that is awaited.
 GESTURE, OUTCOME, PATIENCE = 10, 3, 180
-
-# When something last changed or was said, whether the server owes an answer, and every toast, however short.
-WATCH = """() => {
-  window.watch = { last: performance.now(), owed: false, toasts: new Set() };
-  const stir = () => { watch.last = performance.now(); };
-  new MutationObserver(() => {
-    stir();
-    document.querySelectorAll("[data-testid=stToast]").forEach((toast) => watch.toasts.add(toast));
-  }).observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
-  const send = WebSocket.prototype.send, heard = new WeakSet();
-  WebSocket.prototype.send = function (data) {
-    if (!heard.has(this)) this.addEventListener("message", () => { watch.owed = false; stir(); });
-    heard.add(this);
-    watch.owed = true;
-    stir();
-    return send.call(this, data);
-  };
-}"""
-# The script has run, all it made is on the page, and nothing has stirred for a moment.
-IDLE = """() => {
-  const app = document.querySelector(".stApp");
-  return app?.dataset.testScriptState === "notRunning" && app.querySelector(".stHeading") !== null
-    && app.querySelector("[data-stale=true], [data-testid=stSkeleton], .dntk-plot:not([data-drawn])") === null
-    && !watch.owed && performance.now() - watch.last > 120;
-}"""
 # What a slider shows and what the address says about it.
 PUBLISHED = """([handle, name]) => {
   const shown = Number(handle.ariaValueText || handle.value);
@@ -121,11 +98,6 @@ class Tab:
         found.wait_for(timeout=PATIENCE * 1000)
         return found
 
-    def gone(self, what: Locator) -> "Tab":
-        """Wait until an element is no longer there."""
-        what.wait_for(state="detached", timeout=PATIENCE * 1000)
-        return self
-
     def told(self, text: str) -> "Tab":
         """Wait for a toast with this text, also one that has vanished meanwhile."""
         return self.wait("text => [...watch.toasts].some((toast) => toast.textContent.includes(text))", text)
@@ -195,13 +167,13 @@ class Tab:
 
         return self.until(lambda: field.input_value() == value, gesture)
 
-    def list(self, label: str) -> Locator:
+    def combobox(self, label: str) -> Locator:
         """The field of a list to choose from, by the start of its label."""
         return self.page.get_by_role("combobox", name=re.compile(f"^{label}"))
 
     def choose(self, label: str, option: str) -> "Tab":
         """Open a list and take the option of this name."""
-        box = self.list(label)
+        box = self.combobox(label)
 
         def gesture() -> None:
             self._open(box)
@@ -211,7 +183,7 @@ class Tab:
 
     def enter(self, label: str, value: str) -> "Tab":
         """Type a value of one's own into a list."""
-        box = self.list(label)
+        box = self.combobox(label)
 
         def gesture() -> None:
             box.fill(value)
@@ -221,7 +193,7 @@ class Tab:
 
     def offers(self, label: str, typed: str, option: str) -> "Tab":
         """Open a list, type, and see that an option is among what is left."""
-        box = self.list(label)
+        box = self.combobox(label)
 
         def gesture() -> None:
             self._open(box)

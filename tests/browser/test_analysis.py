@@ -99,7 +99,7 @@ def test_a_click_on_a_grid_cell_moves_the_sliders_and_a_pareto_setting_is_chosen
         one.page.mouse.click(x, y)
 
     def choose() -> None:
-        one.list("Pareto").focus()
+        one.combobox("Pareto").focus()
         one.page.keyboard.press("ArrowDown")
         one.page.keyboard.press("Enter")
 

@@ -123,7 +123,7 @@ def test_the_form_offers_the_owners_files_and_opens_no_others(tab, run):
     assert "python -m dntk_core build" in literally(one.text()) and "Traceback" not in one.text()
     one.unfold("Compute another run")
     assert one.page.get_by_test_id("stFileUploader").count() == 0
-    assert one.list("Data path").input_value() == "<b>data<b>.npz"
+    assert one.combobox("Data path").input_value() == "<b>data<b>.npz"
     for name, says in (("../outside.npz", "without .."), ("/etc/passwd", "no leading /"), ("gone.npz", "there is no")):
         one.enter("Data path", name).press("Compute", until=says)
     assert_harmless(one)
