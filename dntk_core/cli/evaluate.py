@@ -4,9 +4,9 @@ from argparse import ArgumentParser, Namespace
 
 from dntk_core.cli.flags import add_distillation, add_json, add_run, distillation_of, run_of
 from dntk_core.kernels.ridge import absolute_ridge
-from dntk_core.readout.leave_one_out import RIDGES, leave_one_out
+from dntk_core.readout.leave_one_out import RIDGES
 from dntk_core.readout.metrics import METRICS
-from dntk_core.readout.ridge import evaluate
+from dntk_core.run.live import Live
 
 HELP = "scores of a method on a run"
 
@@ -22,9 +22,10 @@ def run(arguments: Namespace) -> tuple[dict, str]:
     """Distil and score."""
     chosen = distillation_of(arguments)
     run = run_of(arguments)
-    mixing = chosen.mixing(run)
-    full, distilled = (evaluate(run.problem, A, chosen.ridge, chosen.readout).scores for A in (None, mixing))
-    suggested = leave_one_out(run.kernels, run.targets, RIDGES).best
+    live = Live(run.problem, chosen.seed)
+    mixing = chosen.mixing(live)
+    distilled, full = (each.scores for each in chosen.scores(live))
+    suggested = live.leave_one_out(RIDGES).best
     result = {
         "run": run.key,
         "method": chosen.method,

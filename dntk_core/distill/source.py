@@ -1,8 +1,8 @@
 """What methods distil, and what several of them need of it."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -17,16 +17,32 @@ ANY_H = (2, 3, 5, 10, 20, 50)
 PAPER_H = (5, 10, 15, 20)
 
 
+def own_memory() -> Callable[[Hashable, Callable[[], Any]], Any]:
+    """A memory that lives as long as whoever holds it."""
+    known: dict[Hashable, Any] = {}
+
+    def remember(key: Hashable, compute: Callable[[], Any]) -> Any:
+        if key not in known:
+            known[key] = compute()
+        return known[key]
+
+    return remember
+
+
 @dataclass(frozen=True)
 class Source:
     """What to distil; what follows from it is computed when first asked for.
 
-    kernels: ClassKernels  targets: (m, C)  classes: (m,), by which inputs are drawn evenly; by the targets if not given
+    kernels:  ClassKernels
+    targets:  (m, C)
+    classes:  (m,), by which inputs are drawn evenly; by the targets if not given
+    remember: (key, compute) → the value of a key; whoever has a memory of their own lends it
     """
 
     kernels: ClassKernels
     targets: np.ndarray
     classes: np.ndarray | None = None
+    remember: Callable[[Hashable, Callable[[], Any]], Any] = field(default_factory=own_memory)
 
     @property
     def m(self) -> int:
@@ -42,25 +58,22 @@ class Source:
         """K̄."""
         return self.kernels.kernel()
 
-    @cached_property
+    @property
     def spectrum(self) -> Spectrum:
         """The spectrum of K̄."""
-        return spectrum(self.kernel)
+        return self.remember(("spectrum", None), lambda: spectrum(self.kernel))
 
-    @cached_property
+    @property
     def embedding(self) -> Embedding:
         """The inputs embedded for clustering by K̄."""
-        return embed(self.kernel)
-
-    @cached_property
-    def _known(self) -> dict[int, Decomposition]:
-        return {}
+        return self.remember(("embedding", None), lambda: embed(self.kernel))
 
     def decompositions(self, clusters: Sequence[int]) -> tuple[Decomposition, ...]:
         """K̄ decomposed for each number of clusters, as far as there are inputs; for one cluster if there are fewer."""
         return tuple(self._decomposition(H) for H in ([H for H in clusters if H <= self.m] or [1]))
 
     def _decomposition(self, H: int) -> Decomposition:
-        if H not in self._known:
-            self._known[H] = decompose(self.kernel, cluster_embedding(self.embedding, H, 0), self.spectrum)
-        return self._known[H]
+        return self.remember(
+            ("decomposition", H, None),
+            lambda: decompose(self.kernel, cluster_embedding(self.embedding, H, 0), self.spectrum),
+        )

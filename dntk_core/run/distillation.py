@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from dntk_core.base.errors import DNTKError
 from dntk_core.distill import Mixing
+from dntk_core.readout.scores import Scores
 from dntk_core.run.live import Live
-from dntk_core.run.pipeline import Run
 
 
 @dataclass(frozen=True)
@@ -27,12 +27,15 @@ class Distillation:
         if self.size is None and self.method != "local-global":
             raise DNTKError(f"--method {self.method!r} needs --size, the number of distilled gradients")
 
-    def mixing(self, run: Run) -> Mixing:
-        """Distil a run's kernels."""
-        live = Live(run.problem, self.seed)
+    def mixing(self, live: Live) -> Mixing:
+        """Distil a run's kernels; clusterings are those of the live object's own seed."""
         if self.size is not None:
-            return live.distil(self.method, self.size, self.ridge)
+            return live.distil(self.method, self.size, self.ridge, self.seed)
         return live.local_global(self.H, self.tau_v, self.tau_g, self.rule)
+
+    def scores(self, live: Live) -> tuple[Scores, Scores]:
+        """Score the readout on this set, and the full one: what pages, command line and benchmarks all call."""
+        return live.scores(self.mixing(live), self.ridge, self.readout), live.scores(None, self.ridge)
 
     @property
     def settings(self) -> dict[str, str | int | float]:

@@ -155,7 +155,7 @@ class Live:
     @property
     def _source(self) -> Source:
         problem = self.problem
-        return self.remember(("source",), lambda: Source(problem.kernels, problem.targets, problem.classes))
+        return Source(problem.kernels, problem.targets, problem.classes, self.remember)
 
     def distil(self, method: str, size: int, ridge: float, seed: int | None = None) -> Mixing:
         """Distil by a method of METHODS into at most `size` gradients."""
@@ -221,11 +221,15 @@ class Live:
         self, method: str, sizes: Sequence[int], ridge: float, seed: int | None = None, by: str = "paper"
     ) -> Curve:
         """Score a method over sizes (q,); one that is not nested is distilled for each, and x is what it makes."""
-        if method in METHODS and METHODS[method].nested:
-            made = self.distil(method, int(max(sizes)), ridge, seed)
-            return prefix_curve(self.problem, self.compressed(made, by), sizes, ridge)
-        made = self._of_sizes(method, sizes, ridge, seed)
-        return separate_curve(self.problem, [self.compressed(made[size], by) for size in sorted(made)], ridge)
+
+        def curve() -> Curve:
+            if method in METHODS and METHODS[method].nested:
+                made = self.distil(method, int(max(sizes)), ridge, seed)
+                return prefix_curve(self.problem, self.compressed(made, by), sizes, ridge)
+            each = self._of_sizes(method, sizes, ridge, seed)
+            return separate_curve(self.problem, [self.compressed(each[size], by) for size in sorted(each)], ridge)
+
+        return self.remember(("sizes", method, tuple(sizes), ridge, seed, by), curve)
 
     def _of_sizes(self, method: str, sizes: Sequence[int], ridge: float, seed: int | None) -> dict[int, Mixing]:
         """What a method makes of each budget, by size: several may end in the same, some be too small for it."""
@@ -242,7 +246,9 @@ class Live:
 
     def rank_curve(self, ranks: Sequence[int], ridge: float) -> Curve:
         """Score rank-r kernels over ranks (q,)."""
-        return rank_curve(self.problem, ranks, ridge, self.modes())
+        return self.remember(
+            ("ranks", tuple(ranks), ridge), lambda: rank_curve(self.problem, ranks, ridge, self.modes())
+        )
 
     def rank_scores(self, rank: int, ridge: float) -> Scores:
         """Score the rank-r kernels."""
@@ -254,4 +260,7 @@ class Live:
             return self.remember(
                 ("full ridges", tuple(ridges)), lambda: full_ridge_curve(self.problem, ridges, self.modes())
             )
-        return compressed_ridge_curve(self.problem, self.compressed(mixing, by), ridges)
+        return self.remember(
+            ("ridges", mixing, tuple(ridges), by),
+            lambda: compressed_ridge_curve(self.problem, self.compressed(mixing, by), ridges),
+        )
