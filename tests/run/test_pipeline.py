@@ -180,3 +180,13 @@ def test_non_finite_weights_stop_the_run_and_are_named(tmp_path, monkeypatch):
 def test_log_softmax_outputs_are_the_targets(tmp_path):
     run = load_or_build(replace(SMALL, outputs="log_softmax"), store=Store(tmp_path))
     np.testing.assert_allclose(np.exp(run.targets).sum(axis=1), 1, rtol=1e-5)
+
+
+def test_a_notebook_shows_what_the_run_is_and_takes_names_as_text(default_run):
+    html = default_run._repr_html_()
+    assert default_run.key in html and f"{default_run.parameters:,}" in html and "500 kernel inputs" in html
+    inputs = default_run.artifacts["inputs"]
+    note = inputs.note | {"class_names": ["<script>", *"123456789"]}
+    inputs = replace(inputs, meta=inputs.meta | {"note": note})
+    html = replace(default_run, artifacts={**default_run.artifacts, "inputs": inputs})._repr_html_()
+    assert "<script>" not in html and "10: &lt;script&gt;, 1, 2" in html
