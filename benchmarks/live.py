@@ -1,6 +1,10 @@
 """Time one change of each slider, a size curve and a grid against solving every point on its own.
 
-    python -m benchmarks.live
+    python -m benchmarks.live [--pages]
+
+Sliders are timed by the very calls that pages make (`Distillation.scores`, which also gives the full readout beside the
+distilled one). With --pages, the panels of every page of the embedded run are timed too, figures included, for one move
+of each of their sliders.
 
 Kernels are synthetic, of the size of the paper's: m = 500 inputs, C = 10 classes, t = 3925 test inputs, with
 clustered features and truncation ranks as in the paper (31 to 41 at 5 %). Both sides of a ratio are measured
@@ -14,6 +18,7 @@ import os
 # One BLAS thread, as in the dashboard: threads of several sessions would only fight for the cores.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+import argparse
 import sys
 from collections.abc import Callable
 from time import perf_counter, process_time
@@ -31,7 +36,8 @@ from dntk_core.readout.curves import size_curve
 from dntk_core.readout.grid import grid_of
 from dntk_core.readout.problem import Problem
 from dntk_core.readout.ridge import compress, evaluate
-from dntk_core.readout.scores import Scores
+from dntk_core.readout.scores import Scores, only, score
+from dntk_core.run.distillation import Distillation
 from dntk_core.run.live import Live
 
 RIDGE = 1e-4
@@ -107,17 +113,15 @@ def sliders(problem: Problem, live: Live) -> list[bool]:
             U = spectrum(kernel)
             alpha.append(U.vectors[:, :rank] @ (U.vectors[:, :rank].T @ y / (U.values[:rank] + lam)))
         predictions = np.einsum("ctm,cm->tc", problem.kernels.cross, np.stack(alpha))
-        choice = predictions.argmax(axis=1)
-        fidelity = np.mean(choice == problem.logits.argmax(axis=1))
-        mse = np.mean((predictions - problem.logits) ** 2)
-        return Scores(float(np.mean(choice == problem.labels)), float(fidelity), float(mse))
+        return score(predictions, problem.logits, problem.labels)
 
     def place(H=10, tau_v=0.9, tau_g=0.9, ridge=RIDGE):
         arguments = (H, float(tau_v), float(tau_g), float(ridge))
-        return lambda: live.local_global_scores(*arguments, "union"), lambda: alone(*arguments)
+        chosen = Distillation("local-global", H, float(tau_v), float(tau_g), "union", float(ridge))
+        return lambda: chosen.scores(live)[0], lambda: alone(*arguments)
 
     def rank(r):
-        return lambda: live.rank_scores(r, RIDGE), lambda: rank_alone(r)
+        return lambda: only(live.rank_curve([r], RIDGE).scores), lambda: rank_alone(r)
 
     for start in place(), rank(1):
         start[0]()
@@ -150,7 +154,7 @@ def sizes(problem: Problem) -> bool:
         fast.append(quick)
         slow.append(long)
         for i, (scores, (condition, _)) in enumerate(reference):
-            equal &= same(Scores(curve.accuracy[i], curve.fidelity[i], curve.mse[i]), scores)
+            equal &= same(Scores({name: values[i] for name, values in curve.scores.items()}), scores)
             equal &= bool(np.isclose(curve.condition[i], condition.mean(), rtol=0.02))
     return line("size curve", fast, slow, np.inf, 3, equal)
 
@@ -170,15 +174,56 @@ def grid(problem: Problem, live: Live) -> bool:
         long, reference = timed(alone)
         fast.append(quick)
         slow.append(long)
-        cells = zip(found.accuracy.flat, found.fidelity.flat, found.mse.flat, strict=True)
-        equal &= all(same(Scores(*cell), scores) for cell, scores in zip(cells, reference, strict=True))
+        cells = (Scores({name: values.flat[i] for name, values in found.scores.items()}) for i in range(found.s.size))
+        equal &= all(same(cell, scores) for cell, scores in zip(cells, reference, strict=True))
     return line("grid", fast, slow, 5000, 8, equal)
 
 
+# Moves of the sliders of each page, from where they first stand.
+MOVES = {
+    "Spectra": {"epsilon": (0.06, 0.08, 0.1), "ridge": (1e-3, 1e-2, 1e-1), "H": (9, 11, 12)},
+    "Containment": {"H": (9, 11, 12), "epsilon": (0.06, 0.08, 0.1), "rank": (19, 21, 30)},
+    "Gap coverage": {"H": (9, 11, 12), "epsilon": (0.06, 0.08, 0.1), "tau_g": (0.7, 0.75, 0.9)},
+    "Gradient distillation": {
+        "tau_v": (0.75, 0.85, 0.9),
+        "tau_g": (0.7, 0.9, 0.95),
+        "H": (9, 11, 12),
+        "ridge": (1e-3, 1e-2, 1e-1),
+    },
+    "Grid search": {"tau_v": (0.75, 0.85), "H": (5, 15)},
+    "Error budget": {"ridge": (1e-3, 1e-2, 1e-1), "epsilon": (0.06, 0.08)},
+}
+
+
+def pages() -> None:
+    """Print what the panels of each page take on the embedded run after one move: median processor milliseconds."""
+    from dntk_core import RunSpec, load_or_build
+    from dntk_core.dashboard.offline import page_of
+    from dntk_core.dashboard.sections import SECTIONS
+    from dntk_core.dashboard.view import View
+
+    run = load_or_build(RunSpec.default())
+    print("\npage                     first look   " + "one move of each slider, ms")
+    for name, moves in MOVES.items():
+        first, _ = timed(lambda name=name: SECTIONS[name](page_of(run, View())))
+        taken = {}
+        for slider, values in moves.items():
+            times = [timed(lambda v=v, s=slider, n=name: SECTIONS[n](page_of(run, View(**{s: v}))))[0] for v in values]
+            taken[slider] = np.median(times, axis=0)[0] * 1e3
+        print(
+            f"{name:24} {first[0] * 1e3:8.0f} ms   " + ", ".join(f"{s} {ms:.0f}" for s, ms in taken.items()), flush=True
+        )
+
+
 if __name__ == "__main__":
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("--pages", action="store_true", help="time every page of the embedded run too")
+    arguments = options.parse_args()
     problem = synthetic_problem()
     live = Live(problem)
     print("           ---- processor, ms -----   ---- wall, ms ---   -- on its own --")
     print("             median      p95    limit     median      p95    takes at least   scores")
     passed = [*sliders(problem, live), sizes(problem), grid(problem, live)]
+    if arguments.pages:
+        pages()
     sys.exit(0 if all(passed) else 1)

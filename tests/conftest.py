@@ -1,6 +1,7 @@
 """What all tests share: few threads, a cache of their own, the default run computed once."""
 
 import os
+import shutil
 
 import pytest
 import torch
@@ -47,17 +48,37 @@ def store_folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def default_run(store_folder):
-    """The embedded run on digits."""
-    from dntk_core import RunSpec, load_or_build
+def build_once(store_folder, tmp_path_factory):
+    """Compute a run once for all workers; each takes a copy into its own cache, where its tests may do as they like."""
+    from dntk_core import load_or_build
+    from dntk_core.cache.index import Index
+    from dntk_core.cache.store import Store
 
-    return load_or_build(RunSpec.default())
+    base = tmp_path_factory.getbasetemp()
+    common = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "runs"
+
+    def build(spec):
+        run = load_or_build(spec, store=Store(common))
+        for artifact in run.artifacts.values():
+            shutil.copytree(artifact.folder, store_folder / "artifacts" / artifact.folder.name, dirs_exist_ok=True)
+        Index(Store(store_folder)).begin(run.spec)
+        return load_or_build(spec)
+
+    return build
 
 
 @pytest.fixture(scope="session")
-def distilled_run(store_folder):
+def default_run(build_once):
+    """The embedded run on digits."""
+    from dntk_core import RunSpec
+
+    return build_once(RunSpec.default())
+
+
+@pytest.fixture(scope="session")
+def distilled_run(build_once):
     """A small run on distilled digits."""
-    from dntk_core import RunSpec, load_or_build
+    from dntk_core import RunSpec
     from dntk_core.base.spec import DatasetSpec, InputSpec, ModelSpec, ProjectionSpec
 
     spec = RunSpec(
@@ -66,4 +87,4 @@ def distilled_run(store_folder):
         inputs=InputSpec(kernel=60, test=60),
         projection=ProjectionSpec(k=512),
     )
-    return load_or_build(spec)
+    return build_once(spec)

@@ -16,6 +16,7 @@ import numpy as np
 
 from dntk_core import RunSpec, load_or_build
 from dntk_core.base.compute import Compute
+from dntk_core.base.progress import Progress, Report, ignore
 from dntk_core.base.spec import DatasetSpec, DataSpec, InputSpec, ModelSpec, ProjectionSpec
 from dntk_core.base.stages import STAGES
 from dntk_core.cache.store import Store
@@ -23,9 +24,10 @@ from dntk_core.data.dataset import load_data
 from dntk_core.run.pinning import pin
 from dntk_core.run.pipeline import Run, open_run
 
-# Processes start from one that has loaded PyTorch already.
+# Processes start from one that has loaded what a run needs, also what is loaded late.
 server = get_context("forkserver")
-server.set_forkserver_preload([stage.build for stage in STAGES.values()])
+LATE = ("torch._dynamo", "sklearn.cluster", "sklearn.datasets", "ot")
+server.set_forkserver_preload([*(stage.build for stage in STAGES.values()), *LATE])
 
 
 @dataclass
@@ -40,26 +42,26 @@ class Outcome:
 def short_run(folder: Path) -> RunSpec:
     """A run with every stage there is, each of them short, on some of the digits."""
     digits = load_data(DataSpec())
-    arrays = {"train_images": digits.train_images[:200], "train_labels": digits.train_labels[:200]}
-    arrays |= {"test_images": digits.test_images[:120], "test_labels": digits.test_labels[:120]}
+    arrays = {"train_images": digits.train_images[:120], "train_labels": digits.train_labels[:120]}
+    arrays |= {"test_images": digits.test_images[:60], "test_labels": digits.test_labels[:60]}
     np.savez(folder / "digits.npz", **arrays)
     return pin(
         RunSpec(
             DataSpec("npz", str(folder / "digits.npz")),
-            ModelSpec(epochs=6),
-            DatasetSpec("wmdd", per_class=3, iterations=20, base="distilled"),
-            InputSpec(kernel=100, test=110),
-            ProjectionSpec(k=256),
+            ModelSpec(epochs=4),
+            DatasetSpec("wmdd", per_class=2, iterations=20, base="distilled"),
+            InputSpec(kernel=60, test=60),
+            ProjectionSpec(k=128),
         )
     )
 
 
-def build(spec: RunSpec, cache: Path) -> Run:
+def build(spec: RunSpec, cache: Path, report: Report = ignore, batch: int = 0) -> Run:
     """Compute the run on one thread."""
     import torch
 
     torch.set_num_threads(1)
-    return load_or_build(spec, compute=Compute("cpu"), store=Store(cache))
+    return load_or_build(spec, report, Compute("cpu", batch=batch), Store(cache))
 
 
 def started(work, *arguments):
@@ -77,16 +79,31 @@ def build_together(spec: RunSpec, cache: Path, processes: int) -> dict[str, set[
     for worker in workers:
         worker.join()
     assert [worker.exitcode for worker in workers] == [0] * processes
-    told = {i: set(log.read_text().splitlines()) if log.exists() else set() for i, log in enumerate(logs)}
+    lines = {i: log.read_text().splitlines() if log.exists() else [] for i, log in enumerate(logs)}
+    told = {i: {line.rpartition(" ")[0] for line in lines[i]} for i in lines}
     return {stage: {i for i in told if stage in told[i]} for stage in set().union(*told.values())}
 
 
-def build_and_tell(spec: RunSpec, cache: Path, log: Path) -> None:
-    def report(event) -> None:
-        with open(log, "a") as file:
-            file.write(f"{event.stage}\n")
+def build_and_tell(spec: RunSpec, cache: Path, log: Path, last: tuple[str, int] | None = None) -> None:
+    """Compute the run and log every step; the process kills itself at the step `last`, if one is named."""
 
-    load_or_build(spec, report, Compute("cpu"), Store(cache))
+    def report(event: Progress) -> None:
+        with open(log, "a") as file:
+            file.write(f"{event.stage} {event.done}\n")
+        if last is not None and event.stage == last[0] and event.done >= last[1]:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    build(spec, cache, report)
+
+
+def kill_at(spec: RunSpec, cache: Path, stage: str, done: int) -> list[int]:
+    """Compute a run in a process that is killed at this step; the steps of the stage that it told of."""
+    log = cache / "log"
+    log.unlink(missing_ok=True)
+    process = started(build_and_tell, spec, cache, log, (stage, done))
+    process.join()
+    assert process.exitcode == -signal.SIGKILL
+    return [int(at) for name, _, at in (line.rpartition(" ") for line in log.read_text().splitlines()) if name == stage]
 
 
 def kill_again_and_again(folder: Path, rounds: int, seed: int) -> Outcome:

@@ -1,5 +1,7 @@
 """Text from outside that a page, a terminal and a file system can all show."""
 
+from collections.abc import Iterable, Sequence
+from html import escape
 from unicodedata import category
 
 
@@ -10,3 +12,14 @@ def is_line(text: str, longest: int) -> bool:
     (True, False, False)
     """
     return len(text) <= longest and not any(category(letter) in ("Cc", "Cs", "Zl", "Zp") for letter in text)
+
+
+def html_table(titles: Sequence[object], rows: Iterable[Sequence[object]]) -> str:
+    """Write a table as HTML for a notebook, every cell as text.
+
+    >>> html_table(["a"], [["<b>"]])
+    '<table><tr><th>a</th></tr><tr><td>&lt;b&gt;</td></tr></table>'
+    """
+    head = "".join(f"<th>{escape(str(title))}</th>" for title in titles)
+    body = ("".join(f"<td>{escape(str(cell))}</td>" for cell in row) for row in rows)
+    return f"<table><tr>{head}</tr>{''.join(f'<tr>{cells}</tr>' for cells in body)}</table>"

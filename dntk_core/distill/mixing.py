@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dntk_core.base.errors import DNTKError
+from dntk_core.base.text import html_table
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,12 @@ class Mixing:
         cluster = np.array([-1 if row.cluster is None else row.cluster for row in self.origin])
         rows = [np.flatnonzero(cluster == h) for h in np.unique(cluster)]
         return tuple((group, np.flatnonzero(self.matrix[group].any(axis=0))) for group in rows)
+
+    def _repr_html_(self) -> str:
+        size, m = self.matrix.shape
+        made = {"Rows": ", ".join(f"{count} {kind}" for kind, count in self.counts.items())}
+        made |= {"Setting": self.setting} if self.setting else {}
+        return html_table(["Distilled gradients", *made], [[f"{size:,} of {m:,}", *made.values()]])
 
     def head(self, size: int) -> "Mixing":
         """Keep the first `size` rows, or all where there are fewer."""

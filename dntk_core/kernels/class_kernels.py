@@ -56,8 +56,8 @@ class ClassKernels(Protocol):
         """A K^c Aᵀ for a matrix (s, m): (C, s, s)."""
         ...
 
-    def solve(self, targets: np.ndarray, lam: float) -> np.ndarray:
-        """α^c = (K^c + λI)⁻¹ y_c for targets (m, C): (C, m)."""
+    def solve(self, targets: np.ndarray, lam: float | np.ndarray) -> np.ndarray:
+        """α^c = (K^c + λI)⁻¹ y_c for targets (m, C) and one λ, or one for each class (C,): (C, m)."""
         ...
 
     def predict(self, alpha: np.ndarray) -> Iterator[np.ndarray]:
@@ -128,8 +128,8 @@ class Kernels(ClassKernels):
                 G[:, rows] = product[:, inputs] @ part.T
         return found
 
-    def solve(self, targets: np.ndarray, lam: float) -> np.ndarray:
-        shifted = self.train + lam * np.eye(len(targets))
+    def solve(self, targets: np.ndarray, lam: float | np.ndarray) -> np.ndarray:
+        shifted = self.train + np.asarray(lam)[..., None, None] * np.eye(len(targets))
         return np.stack([cho_solve(cho_factor(S), y) for S, y in zip(shifted, targets.T, strict=True)])
 
     def predict(self, alpha: np.ndarray) -> Iterator[np.ndarray]:
@@ -183,14 +183,15 @@ class FeatureKernels(ClassKernels):
         mixed = (transposed_times(Phi, np.ascontiguousarray(matrix.T)) for Phi in self.features)
         return np.stack([M.T @ M for M in mixed])
 
-    def solve(self, targets: np.ndarray, lam: float) -> np.ndarray:
+    def solve(self, targets: np.ndarray, lam: float | np.ndarray) -> np.ndarray:
         """In k dimensions: α = (y - Φw)/λ, w = V (Σ + λI)⁻¹ Vᵀ Φᵀy."""
         alpha = np.empty((len(self.features), len(targets)))
-        for a, kernel, y in zip(alpha, self._classes, targets.T, strict=True):
+        lams = np.broadcast_to(lam, len(alpha))
+        for a, kernel, y, own in zip(alpha, self._classes, targets.T, lams, strict=True):
             Phi, (values, V) = kernel.features[0], kernel.moment
-            w = V @ (V.T @ transposed_times(Phi, y) / (values + lam))
+            w = V @ (V.T @ transposed_times(Phi, y) / (values + own))
             for rows, tile in tiles(Phi):
-                a[rows] = (y[rows] - tile @ w) / lam
+                a[rows] = (y[rows] - tile @ w) / own
         return alpha
 
     def predict(self, alpha: np.ndarray) -> Iterator[np.ndarray]:

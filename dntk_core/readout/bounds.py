@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dntk_core.kernels.class_kernels import kernels_by_size
+from dntk_core.kernels.class_kernels import ClassKernels, FeatureKernels, Kernels, kernels_from_features
 from dntk_core.kernels.modes import Modes
 from dntk_core.kernels.ridge import absolute_ridge
 from dntk_core.kernels.spectrum import effective_dimension
@@ -20,9 +20,9 @@ ASSUMPTIONS = {
     "E_bias is then the readout's own root mean square residual there.",
     "variance": "The residual f - f_K* behaves like independent noise of variance E_approx², and the m kernel inputs "
     "like a sample of the test distribution; distilled inputs are not one.",
-    "projection": "Two halves of the projected gradients are taken for two independent projections. Half the squared "
-    "difference of their predictions is what a projection to k/2 dimensions adds to the squared error; one to k "
-    "dimensions is taken to add half of that.",
+    "projection": "The k projected dimensions are independent draws, and the squared error falls with their number as "
+    "e + b/(k - d), d the degrees of freedom of the fit; b is found by leaving out eighths of them. On digits this "
+    "gives 0.029 for the squared error of the exact kernel, which is 0.028.",
 }
 
 
@@ -37,6 +37,7 @@ class ErrorBudget:
     dimension: (C,)  d(λ)
     measured:  (C,)  the root mean square error on the test inputs that the three terms should bound
     best:      (C,)  the dimensionless ridge that is best on the test inputs, at which E_approx is measured
+    freedom:   (C,)  d(λ) at that ridge
     """
 
     r_squared: np.ndarray
@@ -46,6 +47,7 @@ class ErrorBudget:
     dimension: np.ndarray
     measured: np.ndarray
     best: np.ndarray
+    freedom: np.ndarray
 
 
 def error_budget(problem: Problem, ridge: float, modes: Sequence[Modes] | None = None) -> ErrorBudget:
@@ -62,6 +64,8 @@ def error_budget(problem: Problem, ridge: float, modes: Sequence[Modes] | None =
     unexplained = np.divide(least, variance, out=np.ones_like(least), where=variance > 0)
     bias = [np.sum((lam / (each.values + lam) * each.load) ** 2) + each.outside @ each.outside for each in modes]
     dimension = np.array([effective_dimension(each.values, lam) for each in modes])
+    best = np.array((*RIDGES, ridge))[errors.argmin(axis=1)]
+    lams = [absolute_ridge(problem.kernels, each) for each in best]
     return ErrorBudget(
         r_squared=1.0 - unexplained,
         approx=np.sqrt(least),
@@ -69,7 +73,8 @@ def error_budget(problem: Problem, ridge: float, modes: Sequence[Modes] | None =
         variance=np.sqrt(least * dimension / m),
         dimension=dimension,
         measured=np.sqrt(errors[:, -1]),
-        best=np.array((*RIDGES, ridge))[errors.argmin(axis=1)],
+        best=best,
+        freedom=np.array([effective_dimension(each.values, lam) for each, lam in zip(modes, lams, strict=True)]),
     )
 
 
@@ -93,29 +98,35 @@ class Approximation:
 
 
 def split_approximation(
-    features: np.ndarray, test_features: np.ndarray, problem: Problem, budget: ErrorBudget, splits: int = 2
+    features: np.ndarray, test_features: np.ndarray, problem: Problem, budget: ErrorBudget, groups: int = 8
 ) -> Approximation:
-    """Tell the projection's part of E_approx from the network's, from halves of the k features (C, m, k), (C, t, k).
+    """Tell the projection's part of E_approx from the network's; features (C, m, k), (C, t, k).
 
-    Two halves, each scaled by √2, are independent projections to k/2 dimensions. Their predictions differ by the
-    projection's variance alone: E (f₁ - f₂)²/2 at k/2, and half of that at k.
+    The squared error of a ridge fit with d degrees of freedom on k random features is e + b/(k - d). Leaving out one of
+    g groups of the features in turn measures it at k' = k (g-1)/g, and so b/(k - d) = (E(k') - E(k)) (k' - d)/(k - k').
     """
     k = features.shape[2]
-    lams = [absolute_ridge(problem.kernels, ridge) for ridge in budget.best]
-    added = np.zeros(len(lams))
-    for split in range(splits):
-        halves = np.array_split(np.random.default_rng(split).permutation(k), 2)
-        first, second = (_projected_again(features, test_features, half, problem.targets, lams) for half in halves)
-        added += np.mean((first - second) ** 2, axis=0) / 4 / splits
-    added = np.minimum(added, budget.approx**2)
+    lams = np.array([absolute_ridge(problem.kernels, ridge) for ridge in budget.best])
+    parts = np.array_split(np.random.default_rng(0).permutation(k), groups)
+    fewer = [_squared_errors(_without(problem.kernels, features, test_features, part), problem, lams) for part in parts]
+    kept = k * (groups - 1) / groups
+    grown = np.mean(fewer, axis=0) - budget.approx**2
+    added = np.clip(grown * np.clip(kept - budget.freedom, 0.0, None) / (k - kept), 0.0, budget.approx**2)
     return Approximation(np.sqrt(added), np.sqrt(budget.approx**2 - added))
 
 
-def _projected_again(
-    features: np.ndarray, test_features: np.ndarray, kept: np.ndarray, targets: np.ndarray, lams: Sequence[float]
-) -> np.ndarray:
-    """Predict the test logits from some of the features, class c at lams[c]: (t, C)."""
-    scale = np.sqrt(features.shape[2] / len(kept))
-    kernels = kernels_by_size(features[..., kept] * scale, test_features[..., kept] * scale)
-    modes = zip(kernels.modes(targets), lams, strict=True)
-    return np.stack([each.predict(each.load / (each.values + lam)) for each, lam in modes], axis=1)
+def _squared_errors(kernels: ClassKernels, problem: Problem, lams: np.ndarray) -> np.ndarray:
+    """Mean squared error on the test inputs of the full readout of other kernels, class c at lams[c]: (C,)."""
+    fits = kernels.predict(kernels.solve(problem.targets, lams)[..., None])
+    return np.array([np.mean((fit[:, 0] - f) ** 2) for fit, f in zip(fits, problem.logits.T, strict=True)])
+
+
+def _without(kernels: ClassKernels, features: np.ndarray, test_features: np.ndarray, part: np.ndarray) -> ClassKernels:
+    """The kernels without some of the features, scaled to be as large as before."""
+    k = features.shape[2]
+    scale = k / (k - len(part))
+    if isinstance(kernels, Kernels):
+        left_out = kernels_from_features(features[..., part], test_features[..., part])
+        return Kernels(scale * (kernels.train - left_out.train), scale * (kernels.cross - left_out.cross))
+    kept = np.setdiff1d(np.arange(k), part)
+    return FeatureKernels(np.sqrt(scale) * features[..., kept], np.sqrt(scale) * test_features[..., kept])

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from dntk_core.base.errors import DNTKError
+from dntk_core.base.text import html_table
 from dntk_core.distill.mixing import Mixing
 from dntk_core.kernels.modes import Modes
 from dntk_core.kernels.ridge import absolute_ridge
 from dntk_core.kernels.spectrum import spectrum
 from dntk_core.readout.conditioning import conditioning, prefix_conditioning
+from dntk_core.readout.metrics import METRICS
 from dntk_core.readout.problem import Problem
 from dntk_core.readout.ridge import Compressed, coefficients, compress
 from dntk_core.readout.scores import Scored, score_coefficients, score_predictions
@@ -29,6 +31,14 @@ class Curve(Scored[np.ndarray]):
     x: np.ndarray
     condition: np.ndarray
     smallest: np.ndarray
+
+    def _repr_html_(self) -> str:
+        titles = ["", *(METRICS[name].title for name in self.scores), "Condition"]
+        rows = [
+            [f"{x:g}", *(f"{values[i]:{METRICS[name].format}}" for name, values in self.scores.items()), f"{c:.3g}"]
+            for i, (x, c) in enumerate(zip(self.x, self.condition, strict=True))
+        ]
+        return html_table(titles, rows)
 
 
 def checked(name: str, values: Sequence[int] | np.ndarray, largest: int) -> np.ndarray:

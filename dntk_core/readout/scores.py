@@ -6,6 +6,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
+from dntk_core.base.text import html_table
 from dntk_core.readout.metrics import METRICS, Judged
 from dntk_core.readout.problem import Problem
 
@@ -45,9 +46,8 @@ class Scores(Scored[float]):
         return f"Scores({', '.join(f'{name}={value!r}' for name, value in self.scores.items())})"
 
     def _repr_html_(self) -> str:
-        titles = "".join(f"<th>{METRICS[name].title}</th>" for name in self.scores)
-        cells = "".join(f"<td>{value:{METRICS[name].format}}</td>" for name, value in self.scores.items())
-        return f"<table><tr>{titles}</tr><tr>{cells}</tr></table>"
+        shown = [f"{value:{METRICS[name].format}}" for name, value in self.scores.items()]
+        return html_table([METRICS[name].title for name in self.scores], [shown])
 
 
 def score(predictions: np.ndarray, logits: np.ndarray, labels: np.ndarray) -> Scores:

@@ -14,6 +14,7 @@ from dntk_core.base.memory import forget_peak, out_of_memory, peak_bytes
 from dntk_core.base.progress import Report, ignore
 from dntk_core.base.spec import RunSpec
 from dntk_core.base.stages import STAGES, all_needs
+from dntk_core.base.text import html_table
 from dntk_core.cache.artifact import Artifact, Contents
 from dntk_core.cache.index import Index, RunInfo
 from dntk_core.cache.store import Store
@@ -125,6 +126,19 @@ class Run:
     def seconds(self) -> dict[str, float]:
         """Seconds that each stage took when it was computed."""
         return {stage: artifact.note["seconds"] for stage, artifact in self.artifacts.items()}
+
+    def _repr_html_(self) -> str:
+        names = self.class_names
+        shown = {
+            "Run": self.key,
+            "What": self.spec.summary,
+            "Classes": f"{len(names):,}: {', '.join(names[:10])}{' …' if len(names) > 10 else ''}",
+            "Inputs": f"{len(self.train_labels):,} kernel inputs, {len(self.test_labels):,} test inputs",
+            "Parameters": f"{self.parameters:,}",
+            "Network's test accuracy": f"{self.test_accuracy:.1%}",
+            "Seconds": f"{sum(self.seconds.values()):,.1f}",
+        }
+        return html_table(["", ""], shown.items())
 
     @property
     def _kernels(self) -> Artifact:

@@ -52,107 +52,88 @@ STATE = """() => Object.fromEntries([...document.querySelectorAll('.dntk-plot[da
 
 
 def wait_for(tab, names: set[str]) -> dict[str, int]:
-    """Wait until exactly these figures are on the page; how often each was drawn."""
-    tab.page.wait_for_function(
-        f"names => JSON.stringify(Object.keys(({STATE})()).sort()) === JSON.stringify(names)",
-        arg=sorted(names),
-        timeout=60_000,
-    )
-    return tab.page.evaluate(STATE)
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_the_page_draws_its_figures(tab, page):
-    one = tab(page)
-    wait_for(one, PAGES[page])
-    assert one.page.get_by_test_id("stAlert").count() == 0
-    for figure in one.plots(len(PAGES[page])).all():
-        assert figure.locator("svg.main-svg").count() >= 1 and figure.get_attribute("aria-label")
-    assert one.page.locator(".dntk-save").count() == len(PAGES[page])
-    assert one.page.get_by_text("Copy as Python").count() == 1
+    """Wait until exactly these figures are on the idle page; how often each was drawn."""
+    tab.wait(f"names => JSON.stringify(Object.keys(({STATE})()).sort()) === JSON.stringify(names)", sorted(names))
+    return tab.settle().page.evaluate(STATE)
 
 
 @pytest.mark.parametrize("link", MOVES)
-def test_each_slider_changes_what_it_must_and_nothing_else(tab, link):
+def test_the_page_draws_its_figures_and_each_slider_changes_what_it_must_and_nothing_else(tab, link):
     one = tab(link)
-    wait_for(one, PAGES[link.split("?")[0]])
+    names = PAGES[link.split("?")[0]]
+    before = wait_for(one, names)
+    assert one.page.get_by_test_id("stAlert").count() == 0
+    for figure in one.plots(len(names)).all():
+        assert figure.locator("svg.main-svg").count() >= 1 and figure.get_attribute("aria-label")
+    assert one.page.locator(".dntk-save").count() == len(names)
+    assert one.page.get_by_text("Copy as Python").count() == 1
     for slider, steps, changed in MOVES[link]:
-        before = one.settle().page.evaluate(STATE)
-        one.move(slider, steps)
-        one.page.wait_for_function(
+        one.move(slider, steps).wait(
             f"([names, before]) => {{ const now = ({STATE})(); return names.every(name => now[name] > before[name]) }}",
-            arg=[sorted(changed), before],
+            [sorted(changed), before],
         )
         after = one.settle().page.evaluate(STATE)
         assert {name for name in after if after[name] != before[name]} == changed, slider
+        before = after
 
 
 def test_the_kernel_of_a_class_can_be_chosen(tab):
     one = tab("Containment")
-    wait_for(one, PAGES["Containment"])
     assert "the mean kernel" in one.text()
-    one.page.get_by_test_id("stSelectbox").filter(has_text="Kernel").locator("input").click()
-    one.page.get_by_role("option", name="3", exact=True).click()
-    one.wait_for_parameter("kernel", "3")
-    one.page.get_by_text("the 3 kernel").first.wait_for()
+    one.choose("Kernel", "3").wait_for_parameter("kernel", "3").see("the 3 kernel")
 
 
-def test_a_click_on_a_grid_cell_moves_the_sliders(tab):
+def test_a_click_on_a_grid_cell_moves_the_sliders_and_a_pareto_setting_is_chosen_by_keyboard(tab):
     one = tab("Grid_search")
     wait_for(one, PAGES["Grid_search"])
     panel = one.plots(3).first.locator(".nsewdrag").nth(2)
     panel.scroll_into_view_if_needed()
-    box = panel.bounding_box()
-    # Third column from the left, third row from the top, of 11 by 10.
-    x, y = box["x"] + box["width"] * 2.5 / 11, box["y"] + box["height"] * 2.5 / 10
-    one.page.mouse.move(x, y)
-    one.page.get_by_text("accuracy").locator("visible=true").first.wait_for()
-    assert "H = 15" in one.page.locator(".hoverlayer").first.text_content()
-    one.page.mouse.click(x, y)
-    for name, value in (("H", "15"), ("tau_v", "0.85"), ("tau_g", "0.6")):
-        one.wait_for_parameter(name, value)
-    assert one.slider("Clusters").get_attribute("value") == "15"
 
+    def click() -> None:
+        box = panel.bounding_box()
+        # Third column from the left, third row from the top, of 11 by 10.
+        x, y = box["x"] + box["width"] * 2.5 / 11, box["y"] + box["height"] * 2.5 / 10
+        one.page.mouse.move(x, y)
+        one.page.get_by_text("accuracy").locator("visible=true").first.wait_for()
+        assert "H = 15" in one.page.locator(".hoverlayer").first.text_content()
+        one.page.mouse.click(x, y)
 
-def test_a_pareto_setting_can_be_chosen_by_keyboard(tab):
-    one = tab("Grid_search")
-    wait_for(one, PAGES["Grid_search"])
-    choice = one.page.get_by_test_id("stSelectbox").filter(has_text="Pareto").locator("input")
-    choice.focus()
-    one.page.keyboard.press("ArrowDown")
-    one.page.keyboard.press("Enter")
-    one.wait_for_parameter("H", "5")
+    def choose() -> None:
+        one.combobox("Pareto").focus()
+        one.page.keyboard.press("ArrowDown")
+        one.page.keyboard.press("Enter")
+
+    one.until(lambda: one.parameter("H") == "15", click)
+    assert (one.parameter("tau_v"), one.parameter("tau_g")) == ("0.85", "0.6")
+    assert one.slider("Clusters").input_value() == "15"
+    one.until(lambda: one.parameter("H") == "5", choose)
 
 
 def test_the_gallery_turns_its_pages_and_survives_that_they_vanish(tab):
     one = tab("Gradient_distillation?tau_v=0.9")
     wait_for(one, PAGES["Gradient_distillation"])
+    gallery = one.page.locator(".dntk-plot").nth(1)
     pages = one.page.get_by_test_id("stPagination").get_by_role("button")
-    last = pages.nth(pages.count() - 2)
-    last.scroll_into_view_if_needed()
-    last.click()
-    one.page.wait_for_function("document.querySelectorAll('.dntk-plot')[1]?.dataset.drawn > 1")
-    assert not one.page.evaluate("document.querySelectorAll('.dntk-plot')[1].layout.yaxis.ticktext[0]").startswith(
-        "<b>1<"
-    )
-    one.move("Variance kept", -150)
-    one.page.wait_for_function(
-        "document.querySelectorAll('.dntk-plot')[1]?.layout?.yaxis.ticktext[0].startsWith('<b>1<')"
-    )
+
+    def begins() -> bool:
+        return gallery.evaluate("gd => gd.layout.yaxis.ticktext[0].startsWith('<b>1<')")
+
+    assert begins()
+    one.press(pages.nth(pages.count() - 2), lambda: not begins())
+    one.move("Variance kept", -60)
+    assert begins()
 
 
-@pytest.mark.parametrize("view, name", [("Rank", "curve_rank"), ("Ridge", "curve_ridge"), ("All methods", "methods")])
-def test_curves_over_rank_and_ridge_and_all_methods(tab, small_run, view, name):
+def test_curves_over_rank_and_ridge_and_all_methods(tab, small_run):
     one = tab(f"Curves?run={small_run.key}")
     wait_for(one, {"curve_size"})
-    one.page.get_by_test_id("stButtonGroup").get_by_text(view, exact=True).click()
-    wait_for(one, {name})
+    for view, name in (("Rank", "curve_rank"), ("Ridge", "curve_ridge"), ("All methods", "methods")):
+        wait_for(one.pick(view), {name})
 
 
 def test_all_classes_are_shown_as_small_multiples(tab):
     one = tab("Gap_coverage")
     wait_for(one, {"coverage"})
-    one.page.get_by_test_id("stButtonGroup").get_by_text("Every class", exact=True).click()
-    wait_for(one, {"coverage_classes"})
+    wait_for(one.pick("Every class"), {"coverage_classes"})
     titles = one.page.locator(".dntk-plot .annotation-text").all_text_contents()
     assert sum(bool(re.search("uncovered", title)) for title in titles) == 10

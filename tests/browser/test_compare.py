@@ -10,11 +10,10 @@ def test_two_runs_side_by_side_under_the_same_sliders(tab, default_run, small_ru
     assert default_run.spec.summary in one.text() and small_run.spec.summary in one.text()
 
     drawn = "() => [...document.querySelectorAll('.dntk-plot')].map(gd => Number(gd.dataset.drawn ?? 0))"
-    before = one.page.evaluate(drawn)
-    one.move("Clusters", 1).wait_for_parameter("H", "11")
-    one.page.wait_for_function(
+    before = one.settle().page.evaluate(drawn)
+    one.move("Clusters", 1).wait_for_parameter("H", "11").wait(
         "before => [...document.querySelectorAll('.dntk-plot')]"
         ".filter((gd, i) => gd.dataset.drawn > before[i]).length >= 2",
-        arg=before,
+        before,
     )
     assert one.parameter("other") == small_run.key

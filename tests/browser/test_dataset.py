@@ -9,11 +9,10 @@ def test_a_distilled_run_is_shown_and_the_ridge_moves_only_the_curves(tab, disti
     one = tab(f"Dataset_distillation?run={distilled_run.key}")
     before = wait_for(one, FIGURES)
     assert "20 images for 1,297" in one.text() and "Compute the network trained on distilled images" in one.text()
-    one.move("Ridge", 4)
-    one.page.wait_for_function(
+    one.move("Ridge", 4).wait(
         """before => [...document.querySelectorAll('.dntk-plot[data-drawn]')]
             .some(gd => gd.dntk.name === 'dataset_bases' && Number(gd.dataset.drawn) > before)""",
-        arg=before["dataset_bases"],
+        before["dataset_bases"],
     )
     after = wait_for(one, FIGURES)
     assert {name for name in FIGURES if after[name] != before[name]} == {"dataset_bases"}
@@ -21,5 +20,5 @@ def test_a_distilled_run_is_shown_and_the_ridge_moves_only_the_curves(tab, disti
 
 def test_a_run_on_real_images_says_how_to_distil_them(tab, default_run):
     one = tab(f"Dataset_distillation?run={default_run.key}")
-    one.page.get_by_role("button", name="Distil these images").wait_for()
-    one.page.get_by_text("python -m dntk_core build --distill wmdd --per-class 10").wait_for()
+    one.see(one.page.get_by_role("button", name="Distil these images"))
+    one.see("python -m dntk_core build --distill wmdd --per-class 10")

@@ -11,17 +11,10 @@ from dntk_core.readout.ridge import predict
 from dntk_core.run.export import load_distilled
 
 
-def download(tab, button: str):
-    with tab.page.expect_download(timeout=90_000) as waiting:
-        tab.page.get_by_role("button", name=button, exact=True).click()
-    return waiting.value
-
-
 def test_the_distilled_set_round_trips(tab, default_run, tmp_path):
     one = tab("Export?H=5&tau_v=0.7&tau_g=0.9&ridge=0.001")
-    one.page.get_by_role("button", name="Make the file").click()
-    one.page.get_by_text("predictions identical").wait_for()
-    got = download(one, "Download the set")
+    one.press("Make the file", until="predictions identical")
+    got = one.download("Download the set")
     got.save_as(path := tmp_path / got.suggested_filename)
 
     labels = spectral_clusters(default_run.kernels.mean, 5, 0)
@@ -35,9 +28,9 @@ def test_the_distilled_set_round_trips(tab, default_run, tmp_path):
 
 def test_tables_and_report(tab, tmp_path):
     one = tab("Export")
-    csv = pd.read_csv(download(one, "CSV").path())
-    parquet = pd.read_parquet(io.BytesIO(download(one, "Parquet").path().read_bytes()))
+    csv = pd.read_csv(one.download("CSV").path())
+    parquet = pd.read_parquet(io.BytesIO(one.download("Parquet").path().read_bytes()))
     pd.testing.assert_frame_equal(csv, parquet, check_dtype=False)
-    html = download(one, "Make and download the report").path().read_text()
+    html = one.download("Make and download the report").path().read_text()
     assert html.count("plotly-graph-div") >= 5
     assert "cdn.plot.ly" not in html.split("</script>", 1)[1]

@@ -1,5 +1,7 @@
 """The figure component: updated in place, its zoom kept, its downloads, its text for screen readers."""
 
+from tests.browser.tab import Tab
+
 DATA = "gd => JSON.stringify(gd._fullData.map(trace => Array.from(trace.y ?? [])))"
 RANGE = "gd => gd._fullLayout.xaxis.range"
 
@@ -23,7 +25,7 @@ def test_a_slider_redraws_figures_in_place_and_keeps_the_zoom(tab):
     zoomed = zoom_in(one, figure)
     assert zoomed[1] - zoomed[0] < 0.5 * (whole[1] - whole[0])
     one.move("Clusters", 1).wait_for_parameter("H", "11")
-    one.page.wait_for_function("document.querySelector('.dntk-plot')?.dataset.drawn > 1")
+    one.wait("document.querySelector('.dntk-plot')?.dataset.drawn > 1")
     assert figure.evaluate(DATA) != before
     assert figure.evaluate("gd => gd.mark") == 1, "the figure was made anew"
     assert figure.evaluate(RANGE) == zoomed
@@ -34,9 +36,8 @@ def test_pictures_and_data_can_be_downloaded(tab):
     figure = one.plots(1).first
     contents = {}
     for name in ("SVG", "PNG", "CSV"):
-        with one.page.expect_download() as waiting:
-            one.page.locator(".dntk-save").first.get_by_role("button", name=name).click()
-        contents[name] = waiting.value.path().read_bytes()
+        button = one.page.locator(".dntk-save").first.get_by_role("button", name=name)
+        contents[name] = one.download(button).path().read_bytes()
     assert contents["SVG"].startswith(b"<svg") and contents["PNG"].startswith(b"\x89PNG")
     lines = contents["CSV"].decode().splitlines()
     drawn = "gd => gd._fullData.filter(t => t.hoverinfo !== 'skip').reduce((n, t) => n + t.y.length, 0)"
@@ -47,8 +48,6 @@ def test_pictures_and_data_can_be_downloaded(tab):
 
 def test_the_theme_is_followed(chromium, server):
     with chromium.new_context(color_scheme="dark") as context:
-        page = context.new_page()
-        page.goto(f"{server}/Spectra")
-        page.wait_for_selector(".dntk-plot[data-drawn]")
-        colour = page.evaluate("getComputedStyle(document.querySelector('.dntk-plot .xtick text')).fill")
+        one = Tab(context.new_page(), server).goto("Spectra")
+        colour = one.page.evaluate("getComputedStyle(document.querySelector('.dntk-plot .xtick text')).fill")
     assert min(int(part) for part in colour[4:-1].split(",")) > 150, f"ticks are dark on dark: {colour}"

@@ -69,8 +69,10 @@ def literally(text: str) -> str:
 def assert_harmless(tab: Tab) -> None:
     """Nothing ran, nothing was made of the names, nothing was asked of anybody else."""
     assert tab.page.evaluate("window.pwned") is None
-    shown = tab.page.locator("[data-testid=stMain], [data-testid=stToast]")
-    assert shown.locator("b, a[href]:not([href^='#'])").count() == 0 and tab.page.locator("img").count() == 0
+    made = "b, a[href]:not([href^='#'])"
+    toasts = "made => [...watch.toasts].filter((toast) => toast.querySelector(made)).length"
+    assert tab.page.get_by_test_id("stMain").locator(made).count() == 0 and tab.page.evaluate(toasts, made) == 0
+    assert tab.page.locator("img").count() == 0
     assert not [url for url in tab.asked if not url.startswith((tab.address, "data:", "blob:"))]
 
 
@@ -106,8 +108,7 @@ def test_a_report_is_as_harmless(chromium, run, tmp_path):
 
 def test_a_link_cannot_write_into_the_page(tab, run):
     one = tab(f"Spectra?run={run.key}&H={quote(LINKED)}&rule={quote('[x](//a)')}")
-    one.page.get_by_text("The link asks for rule").wait_for()
-    said = literally(" ".join(one.page.get_by_test_id("stToast").all_inner_texts()))
+    said = literally(one.told("The link asks for rule").toasts())
     assert LINKED in said and "[x](//a)" in said
     assert_harmless(one)
     two = tab(f"Spectra?run={quote(LINKED)}")
@@ -118,18 +119,13 @@ def test_a_link_cannot_write_into_the_page(tab, run):
 def test_the_form_offers_the_owners_files_and_opens_no_others(tab, run):
     one = tab(f"?run={run.key}")
     assert EVERY in literally(one.text())
-    one.page.get_by_role("button", name="Resume").click()
-    one.page.get_by_text("does not lie below the folders").wait_for()
+    one.press("Resume", until="does not lie below the folders")
     assert "python -m dntk_core build" in literally(one.text()) and "Traceback" not in one.text()
-    one.page.get_by_text("Compute another run").click()
+    one.unfold("Compute another run")
     assert one.page.get_by_test_id("stFileUploader").count() == 0
-    files = one.page.get_by_test_id("stSelectbox").filter(has_text="Data path")
-    assert files.get_by_role("combobox").input_value() == "<b>data<b>.npz"
+    assert one.combobox("Data path").input_value() == "<b>data<b>.npz"
     for name, says in (("../outside.npz", "without .."), ("/etc/passwd", "no leading /"), ("gone.npz", "there is no")):
-        files.get_by_role("combobox").fill(name)
-        one.page.keyboard.press("Enter")
-        one.page.get_by_role("button", name="Compute", exact=True).click()
-        one.page.get_by_text(says).wait_for()
+        one.enter("Data path", name).press("Compute", until=says)
     assert_harmless(one)
 
 
@@ -165,13 +161,13 @@ def test_other_machines_are_served_only_with_the_flag(chromium, place, run, flag
     log = place / f"remote-{flag}.log"
     words = ["--server.address", "0.0.0.0", *(["--", "--remote"] if flag else [])]
     with launch.serve("app.py", log, *words, DNTK_CACHE_DIR=str(place / "cache"), OMP_NUM_THREADS="1") as address:
-        page = chromium.new_page()
-        page.goto(f"{address}/?run={run.key}")
+        one = Tab(chromium.new_page(), address)
+        one.page.goto(f"{address}/?run={run.key}")
         if flag:
-            page.get_by_text("Runs in the cache").wait_for()
+            one.see("Runs in the cache")
         else:
-            page.get_by_text("can be reached from other machines").wait_for()
-            assert page.get_by_test_id("stMain").get_by_role("button").count() == 0
-            assert run.key not in page.content().replace(page.url, "")
-        page.close()
+            one.see("can be reached from other machines")
+            assert one.page.get_by_test_id("stMain").get_by_role("button").count() == 0
+            assert run.key not in one.page.content().replace(one.page.url, "")
+        one.close()
     assert ("DNTK has no login" in log.read_text()) == flag

@@ -23,27 +23,14 @@ def server(store_folder, default_run, uploads, log):
         yield address
 
 
-def send(one, name: str, content: bytes) -> None:
-    file = {"name": name, "mimeType": "application/octet-stream", "buffer": content}
-    one.page.locator("[data-testid=stFileUploader] input[type=file]").set_input_files([file])
-
-
 def test_a_file_is_checked_kept_and_offered(tab, uploads):
-    one = tab()
-    one.page.get_by_text("Compute another run").click()
-    send(one, "<b>no.npz", b"hello")
-    one.page.get_by_text("cannot be read as .npz").wait_for()
+    one = tab().unfold("Compute another run")
+    one.send("<b>no.npz", b"hello", until="cannot be read as .npz")
     assert "<b>no.npz" in one.text() and not [*uploads.glob("[!.]*")]
 
-    send(one, "mine.npz", b"\0" * 3 * 2**20)
-    one.page.get_by_text("2.0MB or smaller").wait_for()
+    one.send("mine.npz", b"\0" * 3 * 2**20, until="2.0MB or smaller")
 
-    send(one, "mine.npz", dataset())
-    one.page.get_by_text("Kept as mine-").wait_for()
+    one.send("mine.npz", dataset(), until=lambda: "Kept as mine-" in one.toasts())
     (kept,) = uploads.glob("[!.]*")
-    one.page.get_by_test_id("stFileUploaderFile").wait_for(state="detached")
-    files = one.settle().page.get_by_role("combobox", name="Data path")
-    # A list that is open when the page scrolls closes.
-    files.scroll_into_view_if_needed()
-    files.fill("mine")
-    one.page.get_by_role("option", name=kept.name).wait_for()
+    one.offers("Data path", "mine", kept.name)
+    assert one.page.get_by_test_id("stFileUploaderFile").count() == 0

@@ -2,6 +2,8 @@
 
 import base64
 import json
+import subprocess
+import sys
 from dataclasses import replace
 from io import BytesIO
 
@@ -396,3 +398,9 @@ def test_names_are_written_as_text_in_every_figure_that_has_them():
         assert any("&lt;b" in text for text in found), f"{figure} shows no names"
         for text in found:
             assert not any(name in text for name in names if "<" in name), (figure, text)
+
+
+def test_pandas_is_loaded_before_any_figure():
+    """Plotly uses it as soon as another thread has begun to load it, as a computation does."""
+    code = "import sys, dntk_core.dashboard.figures; sys.exit('pandas' not in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0

@@ -96,3 +96,11 @@ def test_a_class_with_a_zero_kernel_is_predicted_as_zero():
     dead = Problem(Kernels(train, cross), problem.targets, problem.logits, problem.labels)
     curve = size_curve(dead, selection(np.arange(24), 24), [5, 24], 1e-4)
     assert np.all(np.isfinite(curve.condition)) and np.all(np.isfinite(curve.mse))
+
+
+def test_a_notebook_shows_a_row_for_each_point():
+    problem = draw(0, m=60, t=50).problem
+    curve = size_curve(problem, selection(np.arange(60), 60), [5, 60], 1e-3)
+    rows = curve._repr_html_().split("<tr>")[1:]
+    assert len(rows) == 3 and "<th>Accuracy</th>" in rows[0]
+    assert rows[2].startswith(f"<td>60</td><td>{curve.accuracy[1]:.1%}</td>") and f"{curve.condition[1]:.3g}" in rows[2]

@@ -1,10 +1,6 @@
 """The default run end to end: good enough, the same everywhere, resumable, and strict about bad input."""
 
-import os
-import subprocess
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,14 +17,15 @@ from dntk_core import (
     open_run,
     runs,
 )
+from dntk_core.base.progress import ignore
 from dntk_core.base.spec import DataSpec, InputSpec, ModelSpec, ProjectionSpec
 from dntk_core.cache.store import Store
 from dntk_core.distill.kernel_pca import kernel_pca
 from dntk_core.readout.ridge import evaluate, predict
 from dntk_core.run.export import export_distilled, load_distilled
 from dntk_core.run.live import Live
+from tests.kills import build, started
 
-ROOT = Path(__file__).resolve().parents[2]
 SMALL = RunSpec(model=ModelSpec(epochs=1), inputs=InputSpec(kernel=70, test=30), projection=ProjectionSpec(k=64))
 
 
@@ -61,24 +58,13 @@ def test_from_the_cache_nothing_is_computed(default_run, monkeypatch):
     assert open_run(default_run.key[:6]).key == default_run.key
 
 
-def in_another_process(folder, batch: int) -> np.ndarray:
-    """Build SMALL in a process of its own and return its class kernels."""
-    code = (
-        "import sys; from dntk_core import *; "
-        "load_or_build(RunSpec.from_json(sys.argv[1]), compute=Compute(batch=int(sys.argv[2])))"
-    )
-    environment = os.environ | {"DNTK_CACHE_DIR": str(folder), "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, "-c", code, SMALL.to_json(), str(batch)]
-    subprocess.run(command, env=environment, check=True, cwd=ROOT)
-    return open_run(SMALL.key, Store(folder)).kernels.train
-
-
 def test_the_same_spec_in_two_processes_with_different_batches(tmp_path):
     here = {
         batch: load_or_build(SMALL, compute=Compute(batch=batch), store=Store(tmp_path / f"{batch}")).kernels.train
         for batch in (32, 7)
     }
-    assert np.array_equal(in_another_process(tmp_path / "other", 32), here[32])
+    started(build, SMALL, tmp_path / "other", ignore, 32).join()
+    assert np.array_equal(open_run(SMALL.key, Store(tmp_path / "other")).kernels.train, here[32])
     # Another batch size blocks the same sums differently: near-identity is all that float32 allows.
     assert np.abs(here[7] - here[32]).max() <= 1e-5 * np.abs(here[32]).max()
 
@@ -194,3 +180,13 @@ def test_non_finite_weights_stop_the_run_and_are_named(tmp_path, monkeypatch):
 def test_log_softmax_outputs_are_the_targets(tmp_path):
     run = load_or_build(replace(SMALL, outputs="log_softmax"), store=Store(tmp_path))
     np.testing.assert_allclose(np.exp(run.targets).sum(axis=1), 1, rtol=1e-5)
+
+
+def test_a_notebook_shows_what_the_run_is_and_takes_names_as_text(default_run):
+    html = default_run._repr_html_()
+    assert default_run.key in html and f"{default_run.parameters:,}" in html and "500 kernel inputs" in html
+    inputs = default_run.artifacts["inputs"]
+    note = inputs.note | {"class_names": ["<script>", *"123456789"]}
+    inputs = replace(inputs, meta=inputs.meta | {"note": note})
+    html = replace(default_run, artifacts={**default_run.artifacts, "inputs": inputs})._repr_html_()
+    assert "<script>" not in html and "10: &lt;script&gt;, 1, 2" in html
