@@ -13,10 +13,10 @@ from dntk_core.dashboard.sections import ledger
 from dntk_core.dashboard.sidebar import publish
 
 with frame("Distilled neural tangent kernels") as navigation:
-    link, spec = {"run": open_key()}, RunSpec.default()
+    link, spec, classes = {"run": open_key()}, RunSpec.default(), 0
     if computations.available(open_key()):
         here = enter()
-        link, spec = here.link, here.run.spec
+        link, spec, classes = here.link, here.run.spec, len(here.run.class_names)
         publish(link)
         st.markdown(f"#### {literal.markdown(spec.summary)}")
         try:
@@ -30,6 +30,6 @@ with frame("Distilled neural tangent kernels") as navigation:
     links(navigation, link)
     computations.follow()
     with st.expander("Compute another run"):
-        new_run(spec)
+        new_run(spec, classes)
     st.markdown("#### Runs in the cache")
     cached_runs(link)

@@ -24,7 +24,7 @@ def chosen() -> None:
         apply(**setting)
 
 
-with page(grid.TITLE, uses=("H", "tau_v", "tau_g", "rule", "ridge")) as here:
+with page(grid.TITLE, uses=("H", "tau_v", "tau_g", "rule", "ridge", "readout")) as here:
     with st.spinner("Searching the grid"):
         grid.search(here)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="large"):

@@ -8,10 +8,18 @@ from dntk_core.dashboard.recipe import copy_recipe
 from dntk_core.dashboard.sections import budget
 
 with page(budget.TITLE, uses=("kernel", "ridge", "epsilon")) as here:
+    known = st.session_state.get("budget_parts") == here.run.key
     with st.spinner("Evaluating the bounds"):
-        found = budget.panels(here)
+        found = budget.panels(here, parts=known)
     for column, panel in zip(st.columns(2, gap="medium"), found, strict=True):
         with column:
             show(panel)
+    below = st.container()
     st.markdown(budget.MEANINGS)
     copy_recipe(here, *budget.calls(here))
+    # Seconds, so only once the page stands; beyond a few thousand inputs much longer, so only when asked for.
+    if not known and (here.run.dense or below.button("Tell projection from non-linearity")):
+        with below, st.spinner("Telling the projection's error from the network's", show_time=True):
+            budget.split(here)
+        st.session_state["budget_parts"] = here.run.key
+        st.rerun()

@@ -3,9 +3,6 @@
 What is derived from a run is kept in its live object's one bounded memory, and goes with it.
 """
 
-from collections.abc import Callable
-from typing import Any
-
 import streamlit as st
 
 from dntk_core.run.live import Live
@@ -25,11 +22,6 @@ def run(key: str) -> Run:
 def live(key: str) -> Live:
     """The object that answers slider moves for a run."""
     return Live(run(key).problem)
-
-
-def derived(live: Live, key: tuple, compute: Callable[[], Any]) -> Any:
-    """What `compute` returns, remembered with the run under `key`, which names all that it depends on."""
-    return live.remember(key, compute)
 
 
 def forget(key: str) -> None:

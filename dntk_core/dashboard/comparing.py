@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from dntk_core.dashboard import cached
-from dntk_core.dashboard.metrics import METRICS, of
+from dntk_core.dashboard import cached, literal
+from dntk_core.dashboard.metrics import METRICS, interval, of, written
 from dntk_core.dashboard.mixing import current_mixing
 from dntk_core.dashboard.page import Page, limits
 from dntk_core.dashboard.view import restore
@@ -32,9 +32,16 @@ def scores(one: Page) -> None:
     """The scores of the distilled set on screen, with the full kernel's beside them."""
     mixing = current_mixing(one.live, one.view)
     distilled, full = one.live.scores(mixing, one.view.ridge, one.view.readout), one.live.scores(None, one.view.ridge)
-    rows = [("Gradients s", f"{mixing.size}", f"{len(one.run.targets)}")]
+    t = len(one.live.problem.labels)
+    rows = [("Gradients s", f"{mixing.size}", "", f"{len(one.run.targets)}")]
     for name, metric in METRICS.items():
-        rows.append((metric.title, f"{of(distilled, name):{metric.format}}", f"{of(full, name):{metric.format}}"))
+        value = of(distilled, name)
+        rows.append(
+            (metric.title, f"{value:{metric.format}}", interval(metric, value, t), written(metric, of(full, name), t))
+        )
     with st.container(horizontal=True, gap="medium"):
-        for label, of_distilled, of_full in rows:
-            st.metric(label, of_distilled, f"full: {of_full}", delta_color="off", delta_arrow="off", width="content")
+        for label, value, between, of_full in rows:
+            below = f"{between} · full: {of_full}" if between else f"full: {of_full}"
+            st.metric(label, value, below, delta_color="off", delta_arrow="off", width="content")
+    if mixing.description:
+        st.caption(literal.markdown(mixing.description))

@@ -41,7 +41,7 @@ def tables(here: Page) -> dict[str, pd.DataFrame]:
     return {
         "gradients": gradients_table(problem, mixing, names),
         "weights": weights_table(mixing),
-        "predictions": predictions_table(problem, mixing, here.view.ridge, names),
+        "predictions": predictions_table(problem, mixing, here.view.ridge, names, here.view.readout),
         "spectra": spectra_table(here.live.spectra(), names),
     }
 

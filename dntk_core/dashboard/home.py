@@ -10,11 +10,11 @@ from dntk_core.base.spec import RunSpec
 from dntk_core.base.terminal import duration, size
 from dntk_core.cache.index import RunInfo
 from dntk_core.dashboard import cached, computations, literal
+from dntk_core.dashboard.cautious import warn, warn_of
 from dntk_core.dashboard.server import settings
 from dntk_core.dashboard.sidebar import switch_run
 from dntk_core.dashboard.spec_form import offer_anew, spec_form
 from dntk_core.kernels.class_kernels import LARGEST_DENSE
-from dntk_core.kernels.spectrum import LEADING
 from dntk_core.run.pipeline import Run, delete_run, runs
 
 
@@ -32,15 +32,19 @@ def summary(run: Run) -> None:
     with st.container(horizontal=True, gap="medium"):
         for label, value in facts.items():
             st.metric(label, value, width="content")
+    warn(run)
     if not run.dense:
         st.caption(
-            f"With more than {LARGEST_DENSE:,} inputs kernels are kept as features: spectra and clusters come from "
-            f"the {LEADING} leading eigenpairs, and the other eigenvalues are drawn as their mean."
+            f"With more than {LARGEST_DENSE:,} inputs kernels are kept as features: of the mean kernel the leading "
+            "eigenpairs are computed, and a rank or dimension that needs more is given between bounds."
         )
 
 
-def new_run(start: RunSpec) -> None:
-    """A form that computes another run, and a place for files where the server's owner allows uploads."""
+def new_run(start: RunSpec, classes: int) -> None:
+    """A form that computes another run, and a place for files where the server's owner allows uploads.
+
+    start: what it is filled with; classes: how many the data of `start` have, 0 if that is not known
+    """
     uploads = settings().uploads
     if uploads:
         _upload(uploads)
@@ -50,8 +54,21 @@ def new_run(start: RunSpec) -> None:
         st.error(literal.markdown(str(error)))
         return
     if spec is not None:
-        computations.start(spec)
+        st.session_state["asked"] = spec
+    asked = st.session_state.get("asked")
+    # Of other data nobody has counted the classes yet.
+    if asked is None:
+        return
+    if warn_of(asked, classes if asked.data == start.data else 0):
+        st.button("Compute it all the same", on_click=_compute, args=(asked,))
+    else:
+        _compute(asked)
         st.rerun()
+
+
+def _compute(spec: RunSpec) -> None:
+    st.session_state["asked"] = None
+    computations.start(spec)
 
 
 def _upload(folder: Path) -> None:

@@ -2,9 +2,10 @@
 
 from typing import Any, Protocol
 
+from dntk_core.readout.intervals import share_interval
 from dntk_core.readout.metrics import METRICS, Metric
 
-__all__ = ["FIRST", "METRICS", "Measure", "Metric", "is_share", "of", "words"]
+__all__ = ["FIRST", "METRICS", "Measure", "Metric", "interval", "is_share", "of", "words", "written"]
 
 # The score that is looked at first.
 FIRST = "fidelity"
@@ -29,6 +30,28 @@ def of(result: Any, name: str) -> Any:
 def words(measure: Measure) -> str:
     """A title inside a sentence: "Logit MSE" is "logit MSE"."""
     return measure.title[0].lower() + measure.title[1:]
+
+
+def interval(metric: Metric, value: float, t: int) -> str:
+    """The 95 % interval of a share of t test inputs; empty for other scores.
+
+    >>> interval(METRICS["accuracy"], 0.9, 100)
+    '82.6–94.5%'
+    """
+    if not metric.share:
+        return ""
+    low, high = (format(end, metric.format) for end in share_interval(value, t))
+    return f"{low.removesuffix('%')}–{high}"
+
+
+def written(metric: Metric, value: float, t: int) -> str:
+    """A score in a table or sentence, with its interval if it has one.
+
+    >>> written(METRICS["accuracy"], 0.9, 100), written(METRICS["mse"], 0.5, 100)
+    ('90.0% (82.6–94.5%)', '0.5')
+    """
+    found = interval(metric, value, t)
+    return format(value, metric.format) + (f" ({found})" if found else "")
 
 
 def is_share(measure: Measure) -> bool:

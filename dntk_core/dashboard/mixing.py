@@ -2,10 +2,23 @@
 
 from dntk_core.dashboard.view import View
 from dntk_core.distill import Mixing
+from dntk_core.readout.ridge import READOUTS
 from dntk_core.run.live import Live
 
 # The controls that decide on the distilled set and its readout.
-USES = ("method", "H", "tau_v", "tau_g", "rule", "ridge")
+USES = ("method", "H", "tau_v", "tau_g", "rule", "ridge", "readout")
+READOUT = r"""
+**Readouts** of the $s$ distilled gradients $A\Phi$, both $f^c(x_*)=k^c_*A^\top\beta^c$. *Averaged targets*, the
+paper's, sees the $s$ mixed targets alone: $(AK^cA^\top+\lambda I)\,\beta^c=Ay_c$. *Every target* (Nyström) fits the
+same gradients to all $m$ targets, minimising $\sum_i(f(x_i)-y_i)^2+\lambda\|f\|^2$ over their span:
+$(AK^cK^cA^\top+\lambda AK^cA^\top)\,\beta^c=AK^cy_c$. The first also averages the targets, so that part of a margin
+between methods is the readout's; the second judges the span alone.
+"""
+
+
+def other_readout(view: View) -> str:
+    """The readout that is not chosen."""
+    return next(name for name in READOUTS if name != view.readout)
 
 
 def current_mixing(live: Live, view: View) -> Mixing:

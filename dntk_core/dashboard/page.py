@@ -11,6 +11,7 @@ import streamlit as st
 from dntk_core.base.errors import DNTKError
 from dntk_core.base.spec import RunSpec
 from dntk_core.dashboard import cached, computations, literal
+from dntk_core.dashboard.choosing import ridge_button
 from dntk_core.dashboard.controls import Limits
 from dntk_core.dashboard.navigation import links
 from dntk_core.dashboard.server import guard
@@ -69,8 +70,9 @@ def enter(uses: tuple[str, ...] = ()) -> Page:
     """Open the run and draw the sliders."""
     key = open_key()
     run = cached.run(key)
-    view = sidebar(limits(run), uses)
-    return Page(run, cached.live(key), view, {"run": key, **link(view)})
+    live = cached.live(key)
+    view = sidebar(limits(run), uses, {"ridge": lambda: ridge_button(live, key)})
+    return Page(run, live, view, {"run": key, **link(view)})
 
 
 def limits(run: Run) -> Limits:

@@ -15,6 +15,7 @@ IMPORTS = {
     "evenly_sized": "dntk_core.dataset.sizes",
     "judgement_table": "dntk_core.dataset.judgement",
     "parameter_redundancy": "dntk_core.kernels.spectrum",
+    "split_approximation": "dntk_core.readout.bounds",
     "truncation_rank": "dntk_core.kernels.spectrum",
 }
 

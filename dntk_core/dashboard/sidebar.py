@@ -1,6 +1,7 @@
 """The shared sliders: drawn on every page, kept in the link, restored in a fresh session."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import streamlit as st
@@ -9,13 +10,21 @@ from dntk_core.dashboard import literal
 from dntk_core.dashboard.controls import CONTROLS, Limits, Slider
 from dntk_core.dashboard.view import View, link, restore
 
+NOTHING: Mapping[str, Callable[[], None]] = MappingProxyType({})
 
-def sidebar(limits: Limits, uses: tuple[str, ...]) -> View:
-    """Draw the controls that a page `uses`, the others folded away, and return what all of them say."""
+
+def sidebar(limits: Limits, uses: tuple[str, ...], below: Mapping[str, Callable[[], None]] = NOTHING) -> View:
+    """Draw the controls that a page `uses`, the others folded away, and return what all of them say.
+
+    below: what else is drawn, by the control that it stands below
+    """
     view = _settle(limits)
     others = [name for name in CONTROLS if name not in uses]
     with st.sidebar:
-        values = {name: _widget(name, limits) for name in CONTROLS if name in uses}
+        values = {}
+        for name in (name for name in CONTROLS if name in uses):
+            values[name] = _widget(name, limits)
+            below.get(name, lambda: None)()
         folded = st.expander("Settings of other pages" if uses else "Settings", key="others", on_change="rerun")
         # Every element costs time at every slider move, also one that is folded away.
         if others and folded.open:

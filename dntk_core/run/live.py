@@ -227,12 +227,12 @@ class Live:
             if method in METHODS and METHODS[method].nested:
                 made = self.distil(method, int(max(sizes)), ridge, seed)
                 return prefix_curve(self.problem, self.compressed(made, by), sizes, ridge)
-            each = self._of_sizes(method, sizes, ridge, seed)
+            each = self.of_sizes(method, sizes, ridge, seed)
             return separate_curve(self.problem, [self.compressed(each[size], by) for size in sorted(each)], ridge)
 
         return self.remember(("sizes", method, tuple(sizes), ridge, seed, by), curve)
 
-    def _of_sizes(self, method: str, sizes: Sequence[int], ridge: float, seed: int | None) -> dict[int, Mixing]:
+    def of_sizes(self, method: str, sizes: Sequence[int], ridge: float, seed: int | None = None) -> dict[int, Mixing]:
         """What a method makes of each budget, by size: several may end in the same, some be too small for it."""
         made: dict[int, Mixing] = {}
         for size in sizes:

@@ -29,9 +29,11 @@ def weights_table(mixing: Mixing) -> pd.DataFrame:
     return pd.DataFrame({"gradient": gradient, "input": source, "weight": mixing.matrix[gradient, source]})
 
 
-def predictions_table(problem: Problem, mixing: Mixing, ridge: float, class_names: tuple[str, ...]) -> pd.DataFrame:
+def predictions_table(
+    problem: Problem, mixing: Mixing, ridge: float, class_names: tuple[str, ...], by: str = "paper"
+) -> pd.DataFrame:
     """One row per test input: its class, and what the network and the distilled kernel say."""
-    predictions = predict(problem.kernels, problem.targets, mixing, ridge)
+    predictions = predict(problem.kernels, problem.targets, mixing, ridge, by)
     names = np.array(class_names)
     columns = {
         "input": np.arange(len(predictions)),

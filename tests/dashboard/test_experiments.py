@@ -20,8 +20,8 @@ def here(default_run) -> Page:
 
 def test_every_method_that_selects_inputs_is_a_sampling_baseline():
     problem = draw().problem
-    source = Source(problem.kernels, problem.targets)
-    origins = {name: method.distil(source, 4, 1e-3).origin for name, method in METHODS.items()}
+    source = Source(problem.kernels, problem.targets, problem.classes)
+    origins = {name: method.distil(source, 6, 1e-3).origin for name, method in METHODS.items()}
     assert {name for name, rows in origins.items() if all(row.kind == "selected" for row in rows)} == set(SELECTIONS)
 
 

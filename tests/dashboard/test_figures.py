@@ -27,9 +27,11 @@ from dntk_core.dashboard.figures.canvas import POINTS, panels, thin
 from dntk_core.dashboard.metrics import METRICS, Metric
 from dntk_core.data.images import as_images
 from dntk_core.distill import Mixing
-from dntk_core.kernels.spectrum import effective_dimension, parameter_redundancy, truncation_rank
+from dntk_core.distill.mixing import selection
+from dntk_core.kernels.spectrum import Spectrum, effective_dimension, parameter_redundancy, truncation_rank
 from dntk_core.readout.bounds import error_budget
 from dntk_core.readout.comparison import compare
+from dntk_core.readout.metrics import accuracy
 from dntk_core.readout.problem import Problem
 from dntk_core.run.ledger import IMAGENET
 from dntk_core.run.ledger import ledger as count
@@ -87,10 +89,10 @@ def every_figure(live: Live) -> dict[str, go.Figure]:
         "containment": containment.containment(live.containment(H, 0.05), 2),
         "coverage": coverage.coverage(live.coverage(H, 0.05), 0.9, "union"),
         "multiples": coverage.coverage_multiples({f"class {c}": live.coverage(H, 0.05, c) for c in range(C)}, 0.9),
-        "outcome": distillation.outcome(mixing, scores, live.scores(None, 1e-3), 0.5),
+        "outcome": distillation.outcome(mixing, scores, live.scores(None, 1e-3), 0.5, 5),
         "gallery": distillation.gallery(mixing, problem.targets, images, np.zeros(m, int), classes, 0, 4),
-        "size": curves.curve({"all": live.size_curve("random", range(1, m + 1), 1e-3)}, "size", 1, 0.5),
-        "ridge": curves.curve({str(each): live.ridge_curve(each, RIDGES) for each in (None, mixing)}, "ridge", 1, 0.5),
+        "size": curves.curve({"all": live.size_curve("random", range(1, m + 1), 1e-3)}, "size", 1, 0.5, 5),
+        "ridge": curves.curve({str(each): live.ridge_curve(each, RIDGES) for each in (None, mixing)}, "ridge", 1, 0.5, 5),
         "comparison": curves.comparison(compare(problem, sizes, 1e-3, range(2), names), m, "herding"),
         "heatmaps": grid.heatmaps(found, "fidelity", (H, 0.9, 0.9)),
         "counts": grid.counts(found, "mse"),
@@ -102,8 +104,8 @@ def every_figure(live: Live) -> dict[str, go.Figure]:
     }  # fmt: skip
 
 
-def spectra_of(live: Live) -> dict[str, np.ndarray]:
-    return {"mean": live.spectrum().values} | {str(c): each.values for c, each in enumerate(live.spectra())}
+def spectra_of(live: Live) -> dict[str, Spectrum]:
+    return {"mean": live.spectrum()} | {str(c): each for c, each in enumerate(live.spectra())}
 
 
 def arrays(figure: go.Figure) -> list[np.ndarray]:
@@ -140,8 +142,8 @@ def test_spectra_draw_no_zero_on_their_log_axis(live):
 
 
 def test_spectra_mark_truncation_ranks(ordinary):
-    values = spectra_of(ordinary)
-    marks = spectra.spectra(values, 0.1, "1").data[-1]
+    values = {name: each.values for name, each in spectra_of(ordinary).items()}
+    marks = spectra.spectra(spectra_of(ordinary), 0.1, "1").data[-1]
     for (name,), x, y in zip(marks.customdata, marks.x, marks.y, strict=True):
         assert x == truncation_rank(values[name], 0.1) and y == values[name][x - 1]
 
@@ -154,14 +156,14 @@ def test_the_chosen_spectrum_is_drawn_last_and_thickest(ordinary):
 def test_the_summary_bars_are_the_measures(ordinary):
     values, lam = spectra_of(ordinary), 0.3
     rank, redundancy, dimension = spectra.summary(values, 0.1, lam, "mean").data
-    assert list(rank.x) == [truncation_rank(each, 0.1) for each in values.values()]
+    assert list(rank.x) == [truncation_rank(each.values, 0.1) for each in values.values()]
     assert np.allclose(np.multiply(rank.x, redundancy.x), 24)
-    assert list(dimension.x) == [effective_dimension(each, lam) for each in values.values()]
+    assert list(dimension.x) == [effective_dimension(each.values, lam) for each in values.values()]
 
 
 def test_the_kernel_picture_is_sorted_and_cut_by_cluster(ordinary):
-    K, labels = ordinary.kernel(), ordinary.labels(3)
-    heat, cuts = spectra.kernel_picture(K, labels).data
+    K, labels = ordinary.problem.kernels.train.mean(axis=0), ordinary.labels(3)
+    heat, cuts = spectra.kernel_picture(ordinary.kernel(), labels).data
     order = np.argsort(labels, kind="stable")
     norms = np.sqrt(np.diag(K))
     assert np.allclose(heat.z, (K / norms[:, None] / norms)[np.ix_(order, order)], atol=1e-6)
@@ -203,7 +205,7 @@ def test_of_many_classes_the_least_covered_are_shown(ordinary):
 def test_the_outcome_counts_rows_and_shows_scores(ordinary):
     mixing = ordinary.local_global(3, 0.9, 0.99)
     scores, full = ordinary.scores(mixing, 1e-3), ordinary.scores(None, 1e-3)
-    figure = distillation.outcome(mixing, scores, full, 0.75)
+    figure = distillation.outcome(mixing, scores, full, 0.75, 100)
     drawn = {trace.name: list(trace.y) for trace in figure.data}
     assert drawn["local"] == [mixing.counts["local"]] and drawn["gap"] == [mixing.counts["gap"]]
     assert drawn["removed"] == [mixing.removed]
@@ -251,13 +253,15 @@ def test_a_gallery_without_rows_says_so(ordinary):
 
 def test_selected_inputs_are_named(ordinary):
     images = np.zeros((24, 1, 2, 2))
-    figure = distillation.gallery(identity(24), ordinary.problem.targets, images, np.zeros(24, int), NAMES, 5, 2)
+    figure = distillation.gallery(
+        selection(np.arange(24), 24), ordinary.problem.targets, images, np.zeros(24, int), NAMES, 5, 2
+    )
     assert "input 5" in figure.layout.yaxis.ticktext[0]
 
 
 def test_curves_show_every_measure(ordinary):
     result = ordinary.rank_curve([1, 5, 24], 1e-3)
-    figure = curves.curve({"ranks": result}, "rank", 5, 0.75)
+    figure = curves.curve({"ranks": result}, "rank", 5, 0.75, 100)
     for name, field, panel in (
         ("accuracy", "accuracy", "x"),
         ("logit MSE", "mse", "x2"),
@@ -316,27 +320,26 @@ def test_the_budget_stacks_the_three_terms(ordinary, c):
 
 
 def test_a_run_without_projection_has_no_mark_on_the_dimension_axis(ordinary):
-    terms = [parameter_redundancy(ordinary.spectrum().values, 100, k, 0.05) for k in (8, 64)]
+    terms = [parameter_redundancy(ordinary.spectrum(), 100, k, 0.05) for k in (8, 64)]
     figure = budget.over_dimension(terms, (8, 64), None, None)
     assert not figure.layout.shapes and list(named(figure, "projection").y) == [term.jl for term in terms]
 
 
-def test_a_new_score_is_drawn_by_every_figure_that_shows_scores(ordinary, monkeypatch):
-    monkeypatch.setitem(METRICS, "toy", Metric("Toy error", ".2f", "lower", log=False))
+def test_a_new_score_is_drawn_by_every_figure_that_shows_scores(monkeypatch):
+    monkeypatch.setitem(
+        METRICS, "toy", Metric(lambda judged: 0.5 + 0 * accuracy(judged), "Toy error", ".2f", higher=False)
+    )
 
-    def toyed(result):
-        object.__setattr__(result, "toy", 0.5 + 0 * result.accuracy)
-        return result
-
-    mixing = ordinary.local_global(3, 0.9, 0.95)
-    scores, full = toyed(ordinary.scores(mixing, 1e-3)), toyed(ordinary.scores(None, 1e-3))
-    assert list(named(distillation.outcome(mixing, scores, full, 0.75), "Toy error", "x5").y) == [0.5, 0.5]
-    result = toyed(ordinary.rank_curve([1, 5, 24], 1e-3))
-    figure = curves.curve({"ranks": result}, "rank", 5, 0.75)
+    live = Live(draw().problem)
+    mixing = live.local_global(3, 0.9, 0.95)
+    scores, full = live.scores(mixing, 1e-3), live.scores(None, 1e-3)
+    assert list(named(distillation.outcome(mixing, scores, full, 0.75, 100), "Toy error", "x5").y) == [0.5, 0.5]
+    result = live.rank_curve([1, 5, 24], 1e-3)
+    figure = curves.curve({"ranks": result}, "rank", 5, 0.75, 100)
     assert list(named(figure, "toy error", "x3").y) == [0.5] * 3 and len(figure.layout.shapes) == 5
-    found = tuple(map(toyed, compare(ordinary.problem, [3, 6], 1e-3, range(3), ["random", "kernel PCA"])))
+    found = compare(live.problem, [3, 6], 1e-3, range(3), ["random", "kernel PCA"])
     assert list(named(curves.comparison(found, 24, "random"), "kernel PCA", "x4").y) == [0.5, 0.5]
-    cells = grid.heatmaps(toyed(ordinary.grid([2, 4], [0.6], [0.5, 1.0], 1e-3)), "fidelity", (4, 0.6, 1.0)).data[0]
+    cells = grid.heatmaps(live.grid([2, 4], [0.6], [0.5, 1.0], 1e-3), "fidelity", (4, 0.6, 1.0)).data[0]
     assert (cells.customdata[..., cells.meta["columns"].index("toy")] == 0.5).all()
     assert "toy error %{customdata[10]:.2f}" in cells.hovertemplate
 
@@ -380,7 +383,7 @@ def texts(value) -> list[str]:
 def test_names_are_written_as_text_in_every_figure_that_has_them():
     live = Live(draw(m=24, C=len(hostile.NAMES)).problem)
     names, labels = hostile.NAMES, np.arange(24) % len(hostile.NAMES)
-    values = dict(zip(names, (each.values for each in live.spectra()), strict=True))
+    values = dict(zip(names, live.spectra(), strict=True))
     mixing, images = live.local_global(3, 0.9, 0.95), np.zeros((24, 1, 4, 4))
     weights, soft, history = np.ones(24), np.ones((24, len(names))), np.ones((5, len(names), 2))
     features = np.random.default_rng(0).standard_normal((24, 3))

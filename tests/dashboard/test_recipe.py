@@ -30,4 +30,4 @@ def test_python_and_command_print_the_scores_of_the_page(default_run, view, caps
     assert program == "dntk_core" and main(arguments) == 0
     printed = json.loads(capsys.readouterr().out)
     assert printed["s"] == mixing.size
-    assert printed["scores"] == pytest.approx(vars(shown), rel=1e-9)
+    assert printed["scores"] == pytest.approx(shown.scores, rel=1e-9)

@@ -69,8 +69,7 @@ def test_a_click_becomes_a_setting_only_where_there_is_one():
 def test_the_listed_settings_are_pareto_optimal_and_get_better_with_size(here):
     settings = grid.best_settings(here, "fidelity")
     fidelity = [
-        here.live.local_global_scores(s["H"], s["tau_v"], s["tau_g"], here.view.ridge).fidelity
-        for s in settings.values()
+        here.live.scores(here.live.local_global(**each), here.view.ridge).fidelity for each in settings.values()
     ]
     assert len(fidelity) > 1 and fidelity == sorted(fidelity)
 

@@ -6,25 +6,42 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dntk_core.dashboard.figures.canvas import figure, log_axis
-from dntk_core.dashboard.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILION, faded
+from dntk_core.dashboard.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, faded
 from dntk_core.kernels.spectrum import ParameterRedundancy
-from dntk_core.readout.bounds import ErrorBudget
+from dntk_core.readout.bounds import Approximation, ErrorBudget
 
-TERMS = (
-    ("approx", "approximation", BLUE),
-    ("bias", "bias", ORANGE),
-    ("variance", "variance", GREEN),
-)
+TERMS = (("bias", "bias", ORANGE), ("variance", "variance", GREEN))
 
 
-def over_ridge(budgets: Sequence[ErrorBudget], ridges: Sequence[float], c: int | None, ridge: float) -> go.Figure:
-    """The three error terms stacked over ridges, beside the error measured; c is a class, None their mean."""
+def over_ridge(
+    budgets: Sequence[ErrorBudget],
+    ridges: Sequence[float],
+    c: int | None,
+    ridge: float,
+    split: Approximation | None = None,
+) -> go.Figure:
+    """The error terms stacked over ridges, beside the error measured; c is a class, None their mean.
+
+    split: what E_approx is made of; its parts share its height by their squares, which add up
+    """
+
+    def mean(values: np.ndarray) -> np.ndarray:
+        return values.mean(axis=-1) if c is None else values[..., c]
 
     def of(field: str) -> np.ndarray:
-        values = np.array([getattr(budget, field) for budget in budgets])
-        return values.mean(axis=1) if c is None else values[:, c]
+        return mean(np.array([getattr(budget, field) for budget in budgets]))
 
-    areas = [_area(ridges, of(field).tolist(), name, colour, "ridge") for field, name, colour in TERMS]
+    areas = [_area(ridges, of("approx").tolist(), "approximation", BLUE, "ridge")]
+    if split is not None:
+        approx = np.array([budget.approx for budget in budgets])
+        total = split.projection**2 + split.nonlinear**2
+        share = np.divide(split.projection**2, total, out=np.zeros_like(total), where=total > 0)
+        parts = (("non-linearity", SKY, 1 - share, split.nonlinear), ("projection", BLUE, share, split.projection))
+        areas = [
+            _area(ridges, mean(approx * part).tolist(), f"{name} ({mean(alone):.2g} alone)", colour, "ridge")
+            for name, colour, part, alone in parts
+        ]
+    areas += [_area(ridges, of(field).tolist(), name, colour, "ridge") for field, name, colour in TERMS]
     measured = {
         "type": "scatter",
         "mode": "lines+markers",

@@ -1,17 +1,20 @@
 """Property (A): local variance lies in the global eigenspace."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import plotly.graph_objects as go
 
 from dntk_core.dashboard.figures.canvas import colorbar, figure, on, panels
-from dntk_core.dashboard.palette import BLUE, GREY, SEQUENTIAL, VERMILION, faded
+from dntk_core.dashboard.palette import BLUE, GREY, ORANGE, SEQUENTIAL, VERMILION, faded
 from dntk_core.kernels.structure import Containment
 
 
-def containment(result: Containment, rank: int) -> go.Figure:
+def containment(result: Containment, rank: int, random: Sequence[Containment] = ()) -> go.Figure:
     """Share of local variance inside the first r global directions, above the directions each cluster uses.
 
-    Both panels share the axis of global directions; `rank` is the one looked at.
+    Both panels share the axis of global directions; `rank` is the one looked at. Grey is where no cluster has more
+    inputs than r, so that it must hold everything. random: the same for clusters of the same sizes drawn at random
     """
     r = np.arange(1, result.global_rank + 1)
     band = {"type": "scatter", "mode": "lines", "x": r, "line": {"color": BLUE, "width": 1}}
@@ -34,6 +37,8 @@ def containment(result: Containment, rank: int) -> go.Figure:
             "hovertemplate": f"mean: {share}<extra></extra>",
         },
     ]
+    if random:
+        curves.append(_null(r, random))
     heat = {
         "type": "heatmap",
         "name": "variance share",
@@ -58,12 +63,57 @@ def containment(result: Containment, rank: int) -> go.Figure:
     rows = min(240, 60 + 16 * len(result.table))
     layout = panels(titles, 1, x, y, gap=(0, 0.13), heights=[210, rows])
     layout["annotations"].append(_label(result.global_rank, "truncation rank", "right"))
-    shapes = [_mark(result.global_rank, GREY)]
+    shapes = [_mark(result.global_rank, GREY), *_untestable(result)]
+    if len(shapes) > 1:
+        end = {"x": result.global_rank, "xanchor": "right", "y": 0.5, "yref": "y domain", "showarrow": False}
+        layout["annotations"].append(end | {"text": "not testable here", "textangle": -90, "font": {"size": 12}})
     if rank < result.global_rank:
         layout["annotations"].append(_label(rank, "rank", "left"))
         shapes.append(_mark(rank, VERMILION))
     margin = {"l": 64, "t": 40}
-    return figure([*curves, heat], height=130 + 210 + rows, shapes=shapes, margin=margin, **layout)
+    return figure([*curves, heat, _sizes(result)], height=130 + 210 + rows, shapes=shapes, margin=margin, **layout)
+
+
+def _null(r: np.ndarray, random: Sequence[Containment]) -> dict:
+    """Between the least and the most that the mean over clusters is for random ones."""
+    means = np.array([each.mean for each in random])
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": "mean over random clusters",
+        "x": np.append(r, r[::-1]),
+        "y": np.append(means.max(axis=0), means.min(axis=0)[::-1]),
+        "fill": "toself",
+        "fillcolor": faded(ORANGE, 0.4),
+        "line": {"color": ORANGE, "width": 1},
+        "meta": {"x": "r", "y": "most, then least, of random clusters"},
+        "hovertemplate": "random clusters of the same sizes: %{y:.1%} at r = %{x}<extra></extra>",
+    }
+
+
+def _untestable(result: Containment) -> list[dict]:
+    """A grey ground from the rank on at which no cluster is testable."""
+    first = int(result.sizes.max())
+    if first > result.global_rank:
+        return []
+    ground = {"fillcolor": faded(GREY, 0.25), "line": {"width": 0}, "layer": "below"}
+    ends = {"x0": first - 0.5, "x1": result.global_rank + 0.5, "yref": "y domain", "y0": 0, "y1": 1}
+    return [{"type": "rect"} | ends | ground]
+
+
+def _sizes(result: Containment) -> dict:
+    """A stroke at the rank from which on each cluster must hold everything."""
+    shown = np.flatnonzero(result.sizes <= result.global_rank)
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": "as many directions as inputs",
+        "x": result.sizes[shown],
+        "y": [f"cluster {h + 1}" for h in shown],
+        "marker": {"symbol": "line-ns", "size": 10, "line": {"width": 2, "color": VERMILION}},
+        "hovertemplate": "%{y} has %{x} inputs: from rank %{x} on 100% is arithmetic<extra></extra>",
+        **on(1),
+    }
 
 
 def _mark(rank: int, colour: str) -> dict:

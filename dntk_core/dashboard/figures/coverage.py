@@ -1,6 +1,6 @@
 """Property (B): global directions that the local eigenspaces do not cover."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import plotly.graph_objects as go
@@ -14,8 +14,11 @@ MULTIPLES = 20
 COLUMNS = 5
 
 
-def coverage(result: Coverage, tau_g: float, rule: str) -> go.Figure:
-    """How well clusters hold each global direction; the uncovered share shaded, gaps under τ_g marked."""
+def coverage(result: Coverage, tau_g: float, rule: str, random: Sequence[Coverage] = ()) -> go.Figure:
+    """How well clusters hold each global direction; the uncovered share shaded, gaps under τ_g marked.
+
+    random: the same for clusters of the same sizes drawn at random
+    """
     j = np.arange(1, len(result.union) + 1)
     judged = result.maximum if rule == "ratio" else result.union
     gaps = judged < tau_g
@@ -29,8 +32,8 @@ def coverage(result: Coverage, tau_g: float, rule: str) -> go.Figure:
         "hovertemplate": "direction %{x} is a gap: %{y:.1%}<extra></extra>",
     }
     return figure(
-        [*_shaded(j, result.union), *_alignments(j, result), marks],
-        height=390,
+        [*_shaded(j, result.union), *_null(j, random), *_alignments(j, result), marks],
+        height=400,
         shapes=[_threshold(tau_g)],
         margin={"l": 64},
         xaxis={"title": "global direction j"},
@@ -60,16 +63,16 @@ def coverage_multiples(results: Mapping[str, Coverage], tau_g: float) -> go.Figu
          for i in range(len(names))]  # fmt: skip
     y = [{"range": [0, 1.04], "tickformat": ".0%", "nticks": 3, "showticklabels": i % COLUMNS == 0}
          for i in range(len(names))]  # fmt: skip
-    titles = [f"{shown[name]} · {results[name].uncovered:.1%} uncovered" for name in names]
+    titles = [_title(shown[name], results[name]) for name in names]
     shapes = [_threshold(tau_g) | {"xref": f"{on(i)['xaxis']} domain", "yref": on(i)["yaxis"]}
               for i in range(len(names))]  # fmt: skip
     return figure(
         traces,
-        height=70 + 165 * rows,
+        height=84 + 180 * rows,
         min_width=720,
         shapes=shapes,
-        margin={"l": 44, "r": 8, "b": 28},
-        **panels(titles, COLUMNS, x, y, gap=(0.02, 0.2 / rows)),
+        margin={"l": 44, "r": 8, "t": 44, "b": 28},
+        **panels(titles, COLUMNS, x, y, gap=(0.02, 0.28 / rows)),
     )
 
 
@@ -101,6 +104,35 @@ def _alignments(j: np.ndarray, result: Coverage) -> list[dict]:
     mean = {"name": "mean cluster", "legendgroup": "mean", "y": result.mean, "line": {"color": PURPLE, "dash": "dot"}}
     hover = "direction %{x}: %{y:.1%}<extra></extra>"
     return [line | best | {"hovertemplate": f"best, {hover}"}, line | mean | {"hovertemplate": f"mean, {hover}"}]
+
+
+def _null(j: np.ndarray, random: Sequence[Coverage]) -> list[dict]:
+    """Between the least and the most that random clusters hold, together and on average."""
+    if not random:
+        return []
+    return [
+        {
+            "type": "scatter",
+            "mode": "lines",
+            "name": f"random clusters, {name}",
+            "x": np.append(j, j[::-1]),
+            "y": np.append(np.max(held, axis=0), np.min(held, axis=0)[::-1]),
+            "fill": "toself",
+            "fillcolor": faded(colour, 0.2),
+            "line": {"color": faded(colour, 0.5), "width": 1},
+            "meta": {"x": "global direction j", "y": "most, then least, of random clusters"},
+            "hovertemplate": f"random clusters, {name}: %{{y:.1%}} of direction %{{x}}<extra></extra>",
+        }
+        for name, colour, held in (
+            ("together", BLUE, [each.union for each in random]),
+            ("mean", PURPLE, [each.mean for each in random]),
+        )
+    ]
+
+
+def _title(name: str, result: Coverage) -> str:
+    measures = f"{result.uncovered:.1%} uncovered,<br>{result.misaligned:.1%} misaligned"
+    return f"<b>{name}</b> <span style='font-size:11px'>{measures}</span>"
 
 
 def _threshold(tau_g: float) -> dict:

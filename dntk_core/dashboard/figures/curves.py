@@ -11,6 +11,8 @@ from dntk_core.dashboard.metrics import FIRST, METRICS, Measure, is_share, of, w
 from dntk_core.dashboard.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, SERIES, SKY, VERMILION, faded, series
 from dntk_core.readout.comparison import MethodCurve
 from dntk_core.readout.curves import Curve
+from dntk_core.readout.intervals import share_interval
+from dntk_core.readout.leave_one_out import LeaveOneOut
 
 AXES = {"size": "gradients s", "rank": "rank r", "ridge": "ridge"}
 DASHES = ("solid", "dot", "dash")
@@ -37,15 +39,32 @@ SUBSPACE = {
 }
 
 
-def curve(results: Mapping[str, Curve], over: str, mark: float, network: float) -> go.Figure:
+def curve(
+    results: Mapping[str, Curve],
+    over: str,
+    mark: float,
+    network: float,
+    t: int,
+    settings: Sequence[str] = (),
+    left_out: LeaveOneOut | None = None,
+) -> go.Figure:
     """Every score, condition number and smallest eigenvalue over "size", "rank" or "ridge".
 
-    results: what is scored, by name; mark: where the sliders stand; network: the network's own test accuracy
+    results: what is scored, by name; the first with the 95 % intervals of t test inputs
+    mark: where the sliders stand; network: the network's own test accuracy
+    settings: of Algorithm 1 at every x, where it made the gradients; left_out: the error without test data, over ridge
     """
     groups = [*_together(METRICS), *({name: each} for name, each in CONDITIONING.items())]
     drawn = [(panel, name, measure) for panel, group in enumerate(groups) for name, measure in group.items()]
-    place = f"{AXES[over]} = %{{x}}"
+    place = f"{AXES[over]} = %{{x}}" + ("<br>%{customdata[0]}" if settings else "")
+    told = {"customdata": [[text] for text in settings]} if settings else {}
+    first = next(iter(results.values()))
     traces = [
+        _interval(first.x, first[name], t, words(measure), COLOURS[order % len(COLOURS)], panel)
+        for order, (panel, name, measure) in enumerate(drawn)
+        if name in METRICS and METRICS[name].share
+    ]
+    traces += [
         {
             "type": "scatter",
             "mode": "lines" if len(result.x) > 30 else "lines+markers",
@@ -54,7 +73,9 @@ def curve(results: Mapping[str, Curve], over: str, mark: float, network: float) 
             "y": of(result, name)[thin(len(result.x))],
             "line": {"color": COLOURS[order % len(COLOURS)], "width": 2.5, "dash": DASHES[i % len(DASHES)]},
             "showlegend": panel == 0,
-            "meta": {"series": label, "x": AXES[over], "y": words(measure)},
+            "meta": {"series": label, "x": AXES[over], "y": words(measure)}
+            | ({"columns": ["setting"]} if settings else {}),
+            **told,
             "hovertemplate": f"{label}: {words(measure)} %{{y:{measure.format}}} at {place}<extra></extra>",
             **on(panel),
         }
@@ -63,6 +84,8 @@ def curve(results: Mapping[str, Curve], over: str, mark: float, network: float) 
     ]
     ends = [float(f([f(result.x) for result in results.values()])) for f in (np.min, np.max)]
     traces.append(_reference("network's accuracy", ends, network))
+    if left_out is not None:
+        traces.append(_left_out(left_out, next(panel for panel, name, _ in drawn if name == "mse")))
     titles = [_capital(" and ".join(map(words, group.values()))) for group in groups]
     x = [log_axis(np.array(ends)) | {"title": AXES[over] if i >= len(groups) - 2 else ""} for i in range(len(groups))]
     y = [_axis(group, results) for group in groups]
@@ -77,10 +100,11 @@ def curve(results: Mapping[str, Curve], over: str, mark: float, network: float) 
     return figure(traces, height=20 + 240 * rows, min_width=560, shapes=marks, **layout)
 
 
-def comparison(curves: Sequence[MethodCurve], m: int, chosen: str) -> go.Figure:
+def comparison(curves: Sequence[MethodCurve], m: int, chosen: str, other: MethodCurve | None = None) -> go.Figure:
     """All methods over s, with a band of one standard deviation over seeds; the chosen one in front.
 
     m: kernel inputs, for the compression m/s of the last panel
+    other: the chosen method in the other readout, dashed
     """
     shown = METRICS | SUBSPACE
     drawn = [*((name, measure, None) for name, measure in shown.items()), (FIRST, shown[FIRST], m)]
@@ -91,6 +115,12 @@ def comparison(curves: Sequence[MethodCurve], m: int, chosen: str) -> go.Figure:
         for i in order
         for trace in _method(curves[i], i, name, measure, panel, of_all, curves[i].method == chosen)
     ]
+    if other is not None:
+        place = next(i for i, curve in enumerate(curves) if curve.method == chosen)
+        for panel, (name, measure, of_all) in enumerate(drawn):
+            *_, line = _method(other, place, name, measure, panel, of_all, chosen=False)
+            line["line"] |= {"width": 2.5, "dash": "dash"}
+            traces.append(line | {"name": f"{chosen}, other readout", "legendgroup": "other", "legendrank": 2000})
     titles = [measure.title for measure in shown.values()] + [f"{shown[FIRST].title} over compression"]
     sizes, last = log_axis(curves[0].sizes), len(drawn) - 1
     x = [sizes | {"title": "at most s gradients" if i > last - 3 else ""} for i in range(last)]
@@ -125,6 +155,8 @@ def _method(
     mean, spread = curve.mean(name), curve.std(name)
     x = m / curve.sizes if m else curve.sizes
     hover = f"{curve.method}, s ≤ %{{customdata[0]}} (used %{{customdata[1]:.3g}}): {words(measure)} "
+    settings = "<br>%{customdata[2]}" if any(curve.settings) else ""
+    rows = zip(curve.sizes.tolist(), curve.mean("rows").tolist(), curve.settings, strict=True)
     line = {
         "type": "scatter",
         "mode": "lines+markers",
@@ -137,11 +169,19 @@ def _method(
         "y": mean,
         "line": {"color": colour, "width": 4 if chosen else 1.5, "dash": DASHES[turn % 3]},
         "marker": {"size": 8 if chosen else 5, "symbol": SYMBOLS[turn % 3]},
-        "meta": {"x": "compression m / s" if m else "s", "y": measure.title, "columns": ["s", "gradients used"]},
-        "customdata": np.column_stack([curve.sizes, curve.mean("rows")]),
-        "hovertemplate": hover + f"%{{y:{measure.format}}}<extra></extra>",
+        "meta": {
+            "x": "compression m / s" if m else "s",
+            "y": measure.title,
+            "columns": ["s", "gradients used", "setting"],
+        },
+        # A method may not make so few: there its line has a gap.
+        "customdata": [[s, None if np.isnan(used) else used, setting] for s, used, setting in rows],
+        "hovertemplate": hover + f"%{{y:{measure.format}}}{settings}<extra></extra>",
         **on(panel),
     }
+    if chosen and name in METRICS and METRICS[name].share:
+        band = _interval(x, mean, curve.correct.shape[-1], curve.method, colour, panel)
+        return [band | {"legendgroup": curve.method}, line]
     if len(curve.rows) == 1:
         return [line]
     low = mean - spread
@@ -161,6 +201,43 @@ def _method(
         **on(panel),
     }
     return [band, line]
+
+
+def _interval(x: np.ndarray, shares: np.ndarray, t: int, name: str, colour: str, panel: int) -> dict:
+    """The 95 % interval of shares of t test inputs, as a thin band."""
+    known = np.flatnonzero(~np.isnan(shares))
+    known = known[thin(len(known))]
+    low, high = np.array([share_interval(float(share), t) for share in shares[known]]).T
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": f"{name}, 95 % interval",
+        "showlegend": False,
+        "x": np.append(x[known], x[known][::-1]),
+        "y": np.append(high, low[::-1]),
+        "fill": "toself",
+        "fillcolor": faded(colour, 0.15),
+        "line": {"width": 0},
+        "hoverinfo": "skip",
+        **on(panel),
+    }
+
+
+def _left_out(found: LeaveOneOut, panel: int) -> dict:
+    """The error of the full kernel on kernel inputs that are left out in turn; a diamond where it is least."""
+    best = found.ridges == found.best
+    return {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "name": "leave-one-out MSE, all inputs",
+        "x": found.ridges,
+        "y": found.mse,
+        "line": {"color": PURPLE, "width": 2, "dash": "dashdot"},
+        "marker": {"size": np.where(best, 11, 4), "symbol": np.where(best, "diamond", "circle").tolist()},
+        "meta": {"x": "ridge", "y": "leave-one-out MSE"},
+        "hovertemplate": "leave-one-out, no test data: MSE %{y:.3g} at ridge = %{x}<extra></extra>",
+        **on(panel),
+    }
 
 
 def _reference(name: str, ends: list[float], value: float) -> dict:

@@ -10,7 +10,7 @@ from PIL import Image
 
 from dntk_core.dashboard import literal
 from dntk_core.dashboard.figures.canvas import empty, figure, on, panels, tick_format
-from dntk_core.dashboard.metrics import METRICS, is_share, of
+from dntk_core.dashboard.metrics import METRICS, Metric, interval, is_share, of
 from dntk_core.dashboard.palette import BLUE, FULL, GAP, GREEN, GREY, LOCAL, REMOVED, VERMILION
 from dntk_core.data.images import ImageArray
 from dntk_core.distill import Mixing, Origin
@@ -21,10 +21,10 @@ TILES = 8
 TILE = 64
 
 
-def outcome(mixing: Mixing, scores: Scores, full: Scores, network: float) -> go.Figure:
+def outcome(mixing: Mixing, scores: Scores, full: Scores, network: float, t: int) -> go.Figure:
     """How many gradients came from where, and the scores they reach beside the full kernel's.
 
-    network: the network's own test accuracy
+    network: the network's own test accuracy, on t test inputs
     """
     s, m = mixing.matrix.shape
     parts = [(kind, count, GREEN) for kind, count in mixing.counts.items()]
@@ -54,7 +54,7 @@ def outcome(mixing: Mixing, scores: Scores, full: Scores, network: float) -> go.
             "name": METRICS[name].title,
             "x": list(row),
             "y": list(row.values()),
-            "text": [format(value, METRICS[name].format) for value in row.values()],
+            "text": [_said(METRICS[name], value, t) for value in row.values()],
             "textposition": "outside",
             "cliponaxis": False,
             "marker": {"color": [BLUE, FULL, GREY][: len(row)], "opacity": [1, 1, 0.5][: len(row)]},
@@ -68,12 +68,18 @@ def outcome(mixing: Mixing, scores: Scores, full: Scores, network: float) -> go.
     y = [{"range": [0, 1.18 * top], "nticks": 4}]
     for name, row in rows.items():
         highest = 1 if is_share(METRICS[name]) else max(row.values())
-        y.append(tick_format(METRICS[name]) | {"range": [0, 1.18 * highest or 1], "nticks": 4})
+        y.append(tick_format(METRICS[name]) | {"range": [0, 1.3 * highest or 1], "nticks": 4})
     x = [{"type": "category", "showgrid": False}] * len(y)
     titles = [f"Gradients: {s} of {m} ({m / max(s, 1):.3g}×)", *(METRICS[name].title for name in rows)]
     layout = panels(titles, len(y), x, y, gap=(0.06, 0))
     margin = {"l": 40, "t": 30, "b": 28}
     return figure(counts + bars, height=240, min_width=640, showlegend=False, bargap=0.35, margin=margin, **layout)
+
+
+def _said(metric: Metric, value: float, t: int) -> str:
+    """A score above its bar, its interval in small below it."""
+    found = interval(metric, value, t)
+    return format(value, metric.format) + (f"<br><span style='font-size:10px'>{found}</span>" if found else "")
 
 
 def gallery(

@@ -2,59 +2,61 @@
 
 import numpy as np
 
-from dntk_core.dashboard import cached
 from dntk_core.dashboard.controls import RIDGES
 from dntk_core.dashboard.figures import budget as figures
 from dntk_core.dashboard.kernel import chosen_class, kernel_name
 from dntk_core.dashboard.page import Page
 from dntk_core.dashboard.panel import Panel
 from dntk_core.kernels.spectrum import parameter_redundancy
-from dntk_core.readout.bounds import ASSUMPTIONS, ErrorBudget
-from dntk_core.run.live import Live
+from dntk_core.readout.bounds import ASSUMPTIONS, Approximation, split_approximation
 
 TITLE = "Error budget"
 DIMENSIONS = tuple(round(2**power) for power in np.arange(6, 16.5, 0.5))
 RIDGE = rf"""
-$$\mathbb E[(f-f_K)^2]^{{1/2}}\le\mathcal E_{{\mathrm{{approx}}}}+\mathcal E_{{\mathrm{{bias}}}}(\lambda)
-+\mathcal E_{{\mathrm{{var}}}}(m,\lambda)$$
+$$\mathbb E[(f-f_K)^2]^{{1/2}}\leE_\mathrm{{approx}}+E_\mathrm{{bias}}(\lambda)+E_\mathrm{{var}}(m,\lambda)$$
 
-- $\mathcal E_{{\mathrm{{approx}}}}=\sqrt{{(1-R^2)\,\mathrm{{Var}}f}}$: 
-  the network is not linear in its gradients.
-  *{ASSUMPTIONS["approx"]}*
-- $\mathcal E_{{\mathrm{{bias}}}}=\sqrt{{\sum_j(\lambda/(\mu_j+\lambda))^2\mu_j\beta_j^2}}$: the ridge shrinks the fit.
+- $E_\mathrm{{approx}}=\sqrt{{(1-R^2)\,\mathrm{{Var}}f}}$: what no ridge fit explains. *{ASSUMPTIONS["approx"]}*
+  It has two parts whose squares add up; their areas share its height in that proportion:
+  **non-linearity**, the network is not linear in its gradients, and **projection**, the gradients are projected to $k$
+  dimensions. *{ASSUMPTIONS["projection"]}*
+- $E_\mathrm{{bias}}=\sqrt{{\sum_j(\lambda/(\mu_j+\lambda))^2\mu_j\beta_j^2}}$: the ridge shrinks the fit.
   *{ASSUMPTIONS["bias"]}*
-- $\mathcal E_{{\mathrm{{var}}}}=\sqrt{{\sigma^2d(\lambda)/m}}$: $m$ inputs are few. *{ASSUMPTIONS["variance"]}*
+- $E_\mathrm{{var}}=\sqrt{{\sigma^2d(\lambda)/m}}$: $m$ inputs are few. *{ASSUMPTIONS["variance"]}*
+
+No worst-case bound on the projection's part is shown: it divides the kernel's error by $\lambda$ and at a ridge of
+$10^{{-4}}$ says no more than "below $10^{{10}}$".
 """
 MEANINGS = """
 | Term | What it is | What makes it small |
 |---|---|---|
-| **approximation** | the network is not linear in its gradients | a wide network, close to lazy training |
+| **non-linearity** | the network is not linear in its gradients | a wide network, close to lazy training |
+| **projection** | random projection of the gradients | a large k |
 | **bias** | the ridge shrinks the fit | a small ridge, targets along the leading directions |
 | **variance** | finitely many kernel inputs | more inputs, a fast spectrum: a small effective dimension |
 | **truncation tail** | directions beyond the truncation rank | a fast spectrum, a small ε |
-| **projection** | random projection of the gradients | a large k |
 """
 DIMENSION = r"""
 **Parameter redundancy.** If the projected kernel has truncation rank $r$ at $\delta=\varepsilon$, the parameters are
 $(P/r,\varepsilon')$-redundant with
 
-$$\varepsilon'\le\underbrace{\sqrt{\delta\,\lambda_{r+1}/\bar\lambda}}_{\text{truncation tail}}
-+\underbrace{\sqrt{(1+d)/k}}_{\text{projection}},\qquad d=\mathrm{tr}(K)^2/\|K\|_F^2.$$
+$$\varepsilon'\le\sqrt{\delta\,\lambda_{r+1}/\bar\lambda}+\sqrt{(1+d)/k},\qquad d=\mathrm{tr}(K)^2/\|K\|_F^2.$$
 
-The first term is what rank $r$ leaves out, bounded as in the paper (the dotted line is that error itself); the second
-is the expected relative error $\|\tilde K-K\|_F/\|K\|_F$ of a projection to $k$ dimensions. The diamond was measured
-against exact kernels on a few inputs.
+The first term, the **truncation tail**, is what rank $r$ leaves out, bounded as in the paper (the dotted line is that
+error itself); the second, the **projection**, is the expected relative error
+$\|\tilde K-K\|_F/\|K\|_F$ of a projection to $k$ dimensions. The diamond was measured against exact kernels on a few
+inputs.
 """
 
 
-def panels(here: Page) -> tuple[Panel, Panel]:
-    """The budget over ridge, and over the projected dimension."""
+def panels(here: Page, parts: bool = True) -> tuple[Panel, Panel]:
+    """The budget over ridge, and over the projected dimension; `parts`: of the approximation, which take seconds."""
     view, run = here.view, here.run
     c, name = chosen_class(view), kernel_name(here)
-    over = budgets(here.live)
+    over = tuple(here.live.error_budget(ridge) for ridge in RIDGES)
     at = over[RIDGES.index(view.ridge)]
+    found = split(here) if parts else None
     terms = {"approximation": at.approx, "bias": at.bias, "variance": at.variance}
-    sizes = {term: float(values.mean() if c is None else values[c]) for term, values in terms.items()}
+    sizes = {term: _of(values, c) for term, values in terms.items()}
     largest = max(sizes, key=lambda term: sizes[term])
     whole = here.live.spectrum(c)
     redundancy = [parameter_redundancy(whole, run.parameters, k, view.epsilon) for k in DIMENSIONS]
@@ -64,10 +66,10 @@ def panels(here: Page) -> tuple[Panel, Panel]:
     return (
         Panel(
             "budget_ridge",
-            figures.over_ridge(over, RIDGES, c, view.ridge),
+            figures.over_ridge(over, RIDGES, c, view.ridge, found),
             "Over the ridge",
             f"The stack should lie above the measured error. At this ridge {largest} is the largest term: "
-            f"{sizes[largest]:.2g} of {sum(sizes.values()):.2g}.",
+            f"{sizes[largest]:.2g} of {sum(sizes.values()):.2g}.{_parts(found, c)}",
             RIDGE,
         ),
         Panel(
@@ -81,15 +83,37 @@ def panels(here: Page) -> tuple[Panel, Panel]:
     )
 
 
-def budgets(live: Live) -> tuple[ErrorBudget, ...]:
-    """The budget at every ridge of the slider."""
-    return cached.derived(live, ("budgets",), lambda: tuple(live.error_budget(ridge) for ridge in RIDGES))
+def split(here: Page) -> Approximation | None:
+    """What the approximation is made of; None for exact kernels, which no projection has changed."""
+    run, live = here.run, here.live
+    if run.spec.projection.name == "identity":
+        return None
+    test = run.artifacts["features"]["test_features"]
+    # It is measured at each class's best ridge, whatever the slider says.
+    budget = live.error_budget(RIDGES[0])
+    return live.remember(("split",), lambda: split_approximation(run.features, test, live.problem, budget))
+
+
+def _of(values: np.ndarray, c: int | None) -> float:
+    return float(values.mean() if c is None else values[c])
+
+
+def _parts(found: Approximation | None, c: int | None) -> str:
+    if found is None:
+        return ""
+    projection, nonlinear = _of(found.projection**2, c), _of(found.nonlinear**2, c)
+    return (
+        f" The approximation's squared error is {projection:.2g} from the projection and {nonlinear:.2g} from the "
+        "network's own non-linearity."
+    )
 
 
 def calls(here: Page) -> tuple[str, ...]:
     """The calls that give these numbers."""
     view, c = here.view, chosen_class(here.view)
+    features = 'run.features, run.artifacts["features"]["test_features"]'
     return (
         f"live.error_budget({view.ridge})",
+        f"split_approximation({features}, run.problem, live.error_budget({RIDGES[0]}))",
         f"parameter_redundancy(live.spectrum({c}), run.parameters, run.features.shape[2], {view.epsilon})",
     )

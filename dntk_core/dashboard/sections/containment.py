@@ -1,9 +1,15 @@
 """Containment: property (A)."""
 
+from collections.abc import Sequence
+
+import numpy as np
+
 from dntk_core.dashboard.figures import containment as figures
 from dntk_core.dashboard.kernel import chosen_class, kernel_name
+from dntk_core.dashboard.null_model import against, cut_short, wanted
 from dntk_core.dashboard.page import Page
 from dntk_core.dashboard.panel import Panel
+from dntk_core.kernels.structure import Containment
 
 TITLE = "Containment"
 DEFINITION = r"""
@@ -12,25 +18,47 @@ variance inside the first $r$ global eigenvectors, restricted to the cluster and
 
 $$\frac{\sum_{j\le r_h}[\Sigma_h]_{jj}\,\|\Pi^{\mathrm{glob}}_h u_h^j\|^2}{\sum_{j\le r_h}[\Sigma_h]_{jj}}.$$
 
+**Not testable:** a cluster of $r$ inputs or fewer lies in any $r$ directions, whatever the clusters are: 100 % is then
+arithmetic. Grey is where this is so for every cluster; a red stroke below marks where it begins for each.
+**Random clusters:** the inputs are dealt anew, five times, to clusters of the same sizes. The orange band runs from the
+least to the most that their mean is. Only what lies above it is a finding about the clusters.
+
 **Below:** cell $(h,j)$ is $(u_j|_h)^\top K_h\,(u_j|_h)\,/\,\mathrm{tr}\,K_h$, the variance of cluster $h$ along global
 direction $j$. Both stop at the global truncation rank for $\varepsilon$.
 """
 
 
-def panels(here: Page) -> tuple[Panel]:
-    """Containment curves above the directions that each cluster uses."""
-    view = here.view
-    result = here.live.containment(view.H, view.epsilon, chosen_class(view))
+def panels(here: Page, null: bool | None = None) -> tuple[Panel]:
+    """Containment curves above the directions that each cluster uses; `null`: beside random clusters."""
+    view, c = here.view, chosen_class(here.view)
+    result = here.live.containment(view.H, view.epsilon, c)
+    random = here.live.random_containments(view.H, view.epsilon, c) if wanted(here, null) else ()
     at = min(view.rank, result.global_rank)
-    read = (
-        f"At rank {at} the clusters of the {kernel_name(here)} kernel hold {result.minimum[at - 1]:.1%} to "
-        f"{result.maximum[at - 1]:.1%} of their variance in shared directions; bright cells show which ones."
-    )
-    figure = figures.containment(result, view.rank)
+    read = f"{sentence(result, random, at, kernel_name(here))}{cut_short(result.global_rank, result.bounds)}"
+    figure = figures.containment(result, view.rank, random)
     return (Panel("containment", figure, "Local variance in global directions", read, DEFINITION),)
 
 
+def sentence(result: Containment, random: Sequence[Containment], at: int, name: str) -> str:
+    """What the clusters hold at a rank, beside random ones, and where that says nothing."""
+    small, H = int(np.sum(~result.testable(at))), len(result.sizes)
+    if small == H:
+        return (
+            f"Not testable here: no cluster of the {name} kernel has more than {at} inputs, so that any {at} "
+            "directions hold all of it; choose a lower rank or fewer clusters."
+        )
+    mean, ends = result.mean[at - 1], (result.minimum[at - 1], result.maximum[at - 1])
+    said = (
+        f"At rank {at} the clusters of the {name} kernel hold {mean:.1%} of their variance in shared directions on "
+        f"average ({100 * ends[0]:.1f}–{ends[1]:.1%})"
+    )
+    said += against(mean, [each.mean[at - 1] for each in random])
+    if small:
+        said += f" {small} of {H} clusters have at most {at} inputs and hold 100% by arithmetic: not testable here."
+    return said
+
+
 def calls(here: Page) -> tuple[str, ...]:
-    """The call that gives these numbers."""
-    view = here.view
-    return (f"live.containment(H={view.H}, epsilon={view.epsilon}, c={chosen_class(view)})",)
+    """The calls that give these numbers."""
+    settings = f"H={here.view.H}, epsilon={here.view.epsilon}, c={chosen_class(here.view)}"
+    return f"live.containment({settings})", f"live.random_containments({settings})"

@@ -1,19 +1,19 @@
 """Curves: scores and conditioning over size, rank and ridge; all methods side by side."""
 
 import numpy as np
+import pandas as pd
 
-from dntk_core.base.progress import Progress, Report, ignore
-from dntk_core.dashboard import cached
+from dntk_core.base.progress import Report, ignore
 from dntk_core.dashboard.controls import RIDGES
 from dntk_core.dashboard.figures import curves as figures
-from dntk_core.dashboard.mixing import current_mixing
+from dntk_core.dashboard.metrics import METRICS, written
+from dntk_core.dashboard.mixing import READOUT, current_mixing, other_readout
 from dntk_core.dashboard.page import Page
 from dntk_core.dashboard.panel import Panel
 from dntk_core.dashboard.recipe import mixing_call
 from dntk_core.distill import METHODS
 from dntk_core.readout.comparison import MethodCurve
-from dntk_core.readout.curves import Curve
-from dntk_core.run.live import Live
+from dntk_core.readout.ridge import READOUTS
 
 TITLE = "Curves"
 VIEWS = {"size": "Size", "rank": "Rank", "ridge": "Ridge", "methods": "All methods"}
@@ -22,11 +22,13 @@ SEEDS, SIZES, RANKS = range(3), 24, 80
 LARGEST = 4000
 SCORES = r"""
 **Accuracy** is against labels, **fidelity** the share of test inputs where kernel and network choose alike, **MSE** is
-over logits. **Condition number** and **smallest eigenvalue** are those of the matrix solved, $\lambda$ included,
-averaged over classes. The dashed line marks where the sliders stand.
+over logits. The band is the 95 % interval of a share of so many test inputs (Wilson's). **Condition number** and
+**smallest eigenvalue** are those of the matrix solved, $\lambda$ included, averaged over classes. The dashed line marks
+where the sliders stand.
 """
 DEFINITIONS = {
-    "size": "The readout on the first $s$ gradients of the chosen method: $AK^cA^\\top+\\lambda I$ with $s$ rows.\n"
+    "size": "The first $s$ gradients of the chosen method, in both readouts; the one chosen in the sidebar is solid.\n"
+    + READOUT
     + SCORES,
     "rank": r"""
 The best rank-$r$ approximation of every class kernel, $\alpha^c=U^{(r)}(\Sigma^{(r)}+\lambda I)^{-1}U^{(r)\top}y_c$.
@@ -34,16 +36,24 @@ The best rank-$r$ approximation of every class kernel, $\alpha^c=U^{(r)}(\Sigma^
     + SCORES,
     "ridge": r"""
 The ridge is given in units of the mean kernel diagonal, $\lambda=\mathrm{ridge}\cdot\mathrm{tr}(\bar K)/m$.
+**Leave-one-out** is the full kernel's error on each kernel input when it is fitted to all others, in closed form: with
+$G=(K^c+\lambda I)^{-1}$ the residual is $(Gy_c)_i/G_{ii}$. It needs no test data; the diamond is its least error, which
+"Choose ridge" in the sidebar takes.
 """
     + SCORES,
 }
-METHODS_DEFINITION = r"""
-Each method makes at most $s$ rows $A$; all are solved with the same ridge and scored on the same test inputs. With $V$
-an orthonormal basis of the distilled gradients and $\Phi$ centred, **variance covered** is
+METHODS_DEFINITION = (
+    r"""
+Each method makes at most $s$ rows $A$; all are solved with the same ridge and readout and scored on the same test
+inputs. With $V$ an orthonormal basis of the distilled gradients and $\Phi$ centred, **variance covered** is
 $\|\Phi VV^\top\|_F^2/\|\Phi\|_F^2$ and **reconstruction error** $\|\Phi-\Phi VV^\top\|_F^2/m$.
-Bands are one standard deviation over three seeds. Ridge-optimal looks at the network's outputs, all others only at
-gradients.
+Bands are one standard deviation over three seeds; for the chosen method, the 95 % interval of its share of test inputs.
+Its dashed line is the other readout. Ridge-optimal looks at the network's outputs, all others only at gradients.
+Local-global is set for each $s$ by the energy it captures: hover, or the table below, names the setting. With the
+paper's own $H\in\{5,10,15,20\}$ it needs five gradients.
 """
+    + READOUT
+)
 READS = {
     "size": "How soon a few gradients of the chosen method do the work of all, and what more of them do to the solve.",
     "rank": "How many directions of each class kernel the predictions need.",
@@ -63,36 +73,84 @@ def panel(here: Page, over: str, report: Report = ignore) -> Panel:
     live, view = here.live, here.view
     network = float(np.mean(live.problem.logits.argmax(axis=1) == live.problem.labels))
     mixing = current_mixing(live, view)
-    m = len(here.run.targets)
+    m, t = len(here.run.targets), len(live.problem.labels)
+    settings, left_out = (), None
     if over == "size":
-        results, mark = (
-            {view.method: live.size_curve(view.method, sizes_of(view.method, m), view.ridge, by=view.readout)},
-            mixing.size,
-        )
+        sizes, mark = sizes_of(view.method, m), mixing.size
+        results = {
+            READOUTS[by].title: live.size_curve(view.method, sizes, view.ridge, by=by)
+            for by in (view.readout, other_readout(view))
+        }
+        settings = _settings(here, sizes)
     elif over == "rank":
         results, mark = {"rank-r kernels": live.rank_curve(spread(m, RANKS), view.ridge)}, view.rank
     else:
-        results = {f"all {m}": full_ridge_curve(live)}
-        results |= {f"{view.method}, s = {mixing.size}": live.ridge_curve(mixing, RIDGES, view.readout)}
-        mark = view.ridge
-    title = f"Over {figures.AXES[over]}"
-    return Panel(f"curve_{over}", figures.curve(results, over, mark, network), title, READS[over], DEFINITIONS[over])
+        results = {f"{view.method}, s = {mixing.size}": live.ridge_curve(mixing, RIDGES, view.readout)}
+        results |= {f"all {m}": live.ridge_curve(None, RIDGES)}
+        mark, left_out = view.ridge, live.leave_one_out(RIDGES)
+    figure = figures.curve(results, over, mark, network, t, settings, left_out)
+    return Panel(f"curve_{over}", figure, f"Over {figures.AXES[over]}", READS[over], DEFINITIONS[over])
+
+
+def _settings(here: Page, sizes: list[int]) -> tuple[str, ...]:
+    """How Algorithm 1 was set at every size of the chosen method's curve; nothing for other methods."""
+    if METHODS[here.view.method].nested:
+        return ()
+    made = here.live.of_sizes(here.view.method, sizes, here.view.ridge)
+    found = tuple(made[size].description for size in sorted(made))
+    return found if any(found) else ()
 
 
 def methods_panel(here: Page, report: Report) -> Panel:
     """All methods over s and compression."""
-    curves = []
-    for done, method in enumerate(METHODS):
-        report(Progress("compare", done, len(METHODS), method))
-        curves.append(method_curve(here.live, method, here.view.ridge))
-    report(Progress("compare", len(METHODS), len(METHODS)))
+    view = here.view
+    curves = compared(here, view.readout, report=report)
+    (other,) = compared(here, other_readout(view), (view.method,))
     return Panel(
         "methods",
-        figures.comparison(curves, len(here.run.targets), here.view.method),
+        figures.comparison(curves, len(here.run.targets), view.method, other),
         "All methods",
-        "Who needs fewest gradients for the same score; the method chosen in the sidebar is drawn thick.",
+        f"Who needs fewest gradients for the same score, read out from {READOUTS[view.readout].title}; the method "
+        "chosen in the sidebar is drawn thick, dashed in the other readout.",
         METHODS_DEFINITION,
     )
+
+
+def compared(
+    here: Page, by: str, methods: tuple[str, ...] = tuple(METHODS), report: Report = ignore
+) -> tuple[MethodCurve, ...]:
+    """Methods over all sizes in one readout."""
+    sizes = method_sizes(len(here.run.targets))
+    return here.live.compare(sizes, here.view.ridge, SEEDS, methods, report, by)
+
+
+def numbers(here: Page, metric: str, report: Report = ignore) -> pd.DataFrame:
+    """A score of every method in both readouts: a row each, a column per size."""
+    found = {by: compared(here, by, report=report) for by in READOUTS}
+    t = len(here.live.problem.labels)
+    rows = [
+        {"method": curve.method, "readout": READOUTS[by].title}
+        | {f"s = {s}": _cell(curve, i, metric, t) for i, s in enumerate(curve.sizes)}
+        for curves in zip(*found.values(), strict=True)
+        for by, curve in zip(found, curves, strict=True)
+    ]
+    return pd.DataFrame(rows)
+
+
+def settings_table(here: Page) -> pd.DataFrame:
+    """How Algorithm 1 was set wherever it made a row of the comparison."""
+    rows = [
+        {"method": curve.method, "s": int(s), "setting": setting}
+        for curve in compared(here, here.view.readout)
+        for s, setting in zip(curve.sizes, curve.settings, strict=True)
+        if setting
+    ]
+    return pd.DataFrame(rows)
+
+
+def _cell(curve: MethodCurve, i: int, metric: str, t: int) -> str:
+    value = curve.mean(metric)[i]
+    return "–" if np.isnan(value) else written(METRICS[metric], value, t)
 
 
 def spread(m: int, count: int, first: int = 1) -> list[int]:
@@ -105,19 +163,6 @@ def method_sizes(m: int) -> list[int]:
     return [s for s in (2, 3, 5, 10, 20, 50, 100, 200) if s <= m // 2] or [m]
 
 
-def method_curve(live: Live, method: str, ridge: float) -> MethodCurve:
-    """One method over all sizes; kept, since the slowest takes seconds."""
-    sizes = method_sizes(len(live.problem.targets))
-    return cached.derived(
-        live, ("method curve", method, ridge), lambda: live.compare(sizes, ridge, SEEDS, (method,))[0]
-    )
-
-
-def full_ridge_curve(live: Live) -> Curve:
-    """The full kernel over ridges, which no slider changes."""
-    return cached.derived(live, ("full ridge curve",), lambda: live.ridge_curve(None, RIDGES))
-
-
 def sizes_of(method: str, m: int) -> list[int]:
     """Where a method is scored: one without a nested order is distilled anew for each size, so at few."""
     return spread(min(m, LARGEST), SIZES) if METHODS[method].nested else method_sizes(m)
@@ -127,12 +172,19 @@ def calls(here: Page, over: str) -> tuple[str, ...]:
     """The call that gives the numbers of a view."""
     view, m = here.view, len(here.run.targets)
     if over == "methods":
-        return (f"live.compare({method_sizes(m)}, ridge={view.ridge}, seeds={SEEDS})",)
+        return tuple(
+            f'live.compare({method_sizes(m)}, ridge={view.ridge}, seeds={SEEDS}, by="{by}")' for by in READOUTS
+        )
     if over == "rank":
         return (f"live.rank_curve({spread(m, RANKS)}, ridge={view.ridge})",)
     if over == "ridge":
-        return tuple(f"live.ridge_curve({each}, {list(RIDGES)})" for each in ("None", mixing_call(here)))
-    return (f'live.size_curve("{view.method}", {sizes_of(view.method, m)}, ridge={view.ridge})',)
+        return (
+            f'live.ridge_curve({mixing_call(here)}, {list(RIDGES)}, by="{view.readout}")',
+            f"live.ridge_curve(None, {list(RIDGES)})",
+            f"live.leave_one_out({list(RIDGES)})",
+        )
+    sizes = sizes_of(view.method, m)
+    return tuple(f'live.size_curve("{view.method}", {sizes}, ridge={view.ridge}, by="{by}")' for by in READOUTS)
 
 
 def command(here: Page, over: str) -> str:
@@ -140,5 +192,5 @@ def command(here: Page, over: str) -> str:
     if over != "methods":
         return ""
     sizes = " ".join(map(str, method_sizes(len(here.run.targets))))
-    run = f"python -m dntk_core compare --run {here.run.key} --ridge {here.view.ridge}"
+    run = f"python -m dntk_core compare --run {here.run.key} --ridge {here.view.ridge} --readout {here.view.readout}"
     return f"{run} --sizes {sizes} --seeds {len(SEEDS)}"

@@ -91,7 +91,7 @@ def panels(here: Page, first: int = 0, other: Run | None = None) -> tuple[Panel,
         ),
         Panel(
             "dataset_bases",
-            curve_figures.curve(base_curves(here, other), "size", len(labels), run.test_accuracy),
+            curve_figures.curve(base_curves(here, other), "size", len(labels), run.test_accuracy, len(run.test_labels)),
             "Both networks over size" if other is not None else "This network over size",
             _bases(run, other),
             BASE,

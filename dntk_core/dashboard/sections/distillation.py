@@ -3,7 +3,8 @@
 import numpy as np
 
 from dntk_core.dashboard.figures import distillation as figures
-from dntk_core.dashboard.mixing import current_mixing
+from dntk_core.dashboard.metrics import FIRST, METRICS, written
+from dntk_core.dashboard.mixing import READOUT, current_mixing
 from dntk_core.dashboard.page import Page
 from dntk_core.dashboard.panel import Panel
 from dntk_core.dashboard.recipe import mixing_call
@@ -11,17 +12,20 @@ from dntk_core.distill import METHODS
 
 TITLE = "Gradient distillation"
 ROWS = 6
-OUTCOME = r"""
+OUTCOME = (
+    r"""
 **Algorithm 1** on $\bar K=\frac1C\sum_cK^c$: cut the inputs into $H$ clusters; keep each cluster's leading local
 eigenvectors up to a share $\tau_v$ of its variance (*local*); add the global eigenvectors $u_j$, $j\le r_g$, with
 coverage $c_j<\tau_g$ (*gap*); orthogonalise in that order and drop what depends on earlier rows (*removed*). The rows
-form $A\in\mathbb R^{s\times m}$: gradients $\hat\Phi=A\Phi$, targets $\hat Y=AY$, readout
-
-$$f^c(x_*)=k^c_*A^\top(AK^cA^\top+\lambda I)^{-1}Ay_c.$$
-
-**Accuracy** is against labels, **fidelity** is agreement with the network's own choice, **MSE** is over logits. Another
-method in the sidebar is given as many gradients as Algorithm 1 makes at these settings.
+form $A\in\mathbb R^{s\times m}$: gradients $\hat\Phi=A\Phi$, targets $\hat Y=AY$.
 """
+    + READOUT
+    + r"""
+**Accuracy** is against labels, **fidelity** is agreement with the network's own choice, **MSE** is over logits; below
+each share stands its 95 % interval (Wilson's). Another method in the sidebar is given as many gradients as Algorithm 1
+makes at these settings.
+"""
+)
 GALLERY = r"""
 Row $i$ of $A$ makes the gradient $\hat\varphi_i=\sum_jA_{ij}\varphi_j$. Shown are the inputs $j$ with the largest
 $|A_{ij}|$, framed by sign: blue adds, orange subtracts. Its soft label is $\hat y_i=\sum_jA_{ij}y_j$, one bar per
@@ -33,20 +37,22 @@ def panels(here: Page, page: int = 1) -> tuple[Panel, Panel]:
     """The outcome, and the synthetic gradients of one page of them."""
     live, view, run = here.live, here.view, here.run
     mixing = current_mixing(live, view)
+    t = len(live.problem.labels)
     scores, full = live.scores(mixing, view.ridge, view.readout), live.scores(None, view.ridge)
     network = float(np.mean(live.problem.logits.argmax(axis=1) == live.problem.labels))
     method = METHODS[view.method]
+    made = f" {mixing.description}." if mixing.description else ""
     looks = " It looks at the network's outputs; the paper's method does not." if method.uses_targets else ""
     title = "Algorithm 1: local-global" if view.method == "local-global" else view.method[0].upper() + view.method[1:]
     read = (
-        f"{mixing.size} synthetic gradients stand in for {len(run.targets)}: fidelity {scores.fidelity:.1%}, "
-        f"{full.fidelity:.1%} with all.{looks}"
+        f"{mixing.size} synthetic gradients stand in for {len(run.targets)}: fidelity "
+        f"{written(METRICS[FIRST], scores[FIRST], t)}, {written(METRICS[FIRST], full[FIRST], t)} with all.{made}{looks}"
     )
     gallery = figures.gallery(
         mixing, run.targets, run.images, run.train_labels, run.class_names, first=(page - 1) * ROWS, count=ROWS
     )
     return (
-        Panel("distillation", figures.outcome(mixing, scores, full, network), title, read, OUTCOME),
+        Panel("distillation", figures.outcome(mixing, scores, full, network, t), title, read, OUTCOME),
         Panel(
             "gradients",
             gallery,
@@ -65,4 +71,6 @@ def pages(here: Page) -> int:
 
 def calls(here: Page) -> tuple[str, ...]:
     """The calls that give the scores of the distilled set and of the full kernel."""
-    return tuple(f"live.scores({each}, ridge={here.view.ridge})" for each in (mixing_call(here), "None"))
+    view = here.view
+    distilled = f'live.scores({mixing_call(here)}, ridge={view.ridge}, by="{view.readout}")'
+    return distilled, f"live.scores(None, ridge={view.ridge})"

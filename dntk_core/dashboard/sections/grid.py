@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from dntk_core.dashboard import cached
 from dntk_core.dashboard.figures import grid as figures
 from dntk_core.dashboard.metrics import FIRST, METRICS, of, words
+from dntk_core.dashboard.mixing import READOUT
 from dntk_core.dashboard.page import Page
 from dntk_core.dashboard.panel import Panel
 from dntk_core.readout.grid import Grid
@@ -13,11 +13,14 @@ TITLE = "Grid search"
 CLUSTERS = (5, 10, 15, 20)
 TAU_V = tuple(np.linspace(0.5, 0.95, 10).round(3).tolist())
 TAU_G = tuple(np.linspace(0.5, 1.0, 11).round(3).tolist())
-HEATMAPS = r"""
-For each $H$, Algorithm 1 at every $(\tau_v,\tau_g)$, scored on the test inputs at the ridge and gap rule in the
-sidebar. A setting is **Pareto-optimal**, and boxed, if no other setting of any $H$ has at most its $s$ and at least its
-score, and is better in one of them. The cross marks the sliders, if they stand on the grid.
+HEATMAPS = (
+    r"""
+For each $H$, Algorithm 1 at every $(\tau_v,\tau_g)$, scored on the test inputs at the ridge, readout and gap
+rule in the sidebar. A setting is **Pareto-optimal**, and boxed, if no other setting of any $H$ has at most its
+$s$ and at least its score, and is better in one of them. The cross marks the sliders, if they stand on the grid.
 """
+    + READOUT
+)
 COUNTS = r"""
 $s=\sum_hr_h+|\mathcal G|-\mathrm{removed}$: local rows, gap rows, minus those that orthogonalisation drops. Within each
 $\tau_v$, $\tau_g$ rises from left to right.
@@ -65,13 +68,9 @@ def clusters(here: Page) -> tuple[int, ...]:
 
 
 def search(here: Page) -> Grid:
-    """The grid at one ridge and rule; moving H, τ_v or τ_g only moves the cross in it."""
-    ridge, rule = here.view.ridge, here.view.rule
-    return cached.derived(
-        here.live,
-        ("grid", ridge, rule, here.view.readout),
-        lambda: here.live.grid(clusters(here), TAU_V, TAU_G, ridge, rule, by=here.view.readout),
-    )
+    """The grid at one ridge, rule and readout; moving H, τ_v or τ_g only moves the cross in it."""
+    view = here.view
+    return here.live.grid(clusters(here), TAU_V, TAU_G, view.ridge, view.rule, by=view.readout)
 
 
 def best_settings(here: Page, metric: str) -> dict[str, dict]:
@@ -100,4 +99,5 @@ def setting(point: dict) -> dict | None:
 def calls(here: Page) -> tuple[str, ...]:
     """The call that gives these numbers."""
     view = here.view
-    return (f'live.grid({list(clusters(here))}, {list(TAU_V)}, {list(TAU_G)}, ridge={view.ridge}, rule="{view.rule}")',)
+    axes = ", ".join(str(list(axis)) for axis in (clusters(here), TAU_V, TAU_G))
+    return (f'live.grid({axes}, ridge={view.ridge}, rule="{view.rule}", by="{view.readout}")',)
