@@ -92,7 +92,7 @@ def every_figure(live: Live) -> dict[str, go.Figure]:
         "outcome": distillation.outcome(mixing, scores, live.scores(None, 1e-3), 0.5, 5),
         "gallery": distillation.gallery(mixing, problem.targets, images, np.zeros(m, int), classes, 0, 4),
         "size": curves.curve({"all": live.size_curve("random", range(1, m + 1), 1e-3)}, "size", 1, 0.5, 5),
-        "ridge": curves.curve({str(each): live.ridge_curve(each, RIDGES) for each in (None, mixing)}, "ridge", 1, 0.5, 5),
+        "ridge": curves.curve({str(A): live.ridge_curve(A, RIDGES) for A in (None, mixing)}, "ridge", 1, 0.5, 5),
         "comparison": curves.comparison(compare(problem, sizes, 1e-3, range(2), names), m, "herding"),
         "heatmaps": grid.heatmaps(found, "fidelity", (H, 0.9, 0.9)),
         "counts": grid.counts(found, "mse"),
