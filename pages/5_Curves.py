@@ -47,5 +47,5 @@ with page(curves.TITLE, uses=("method", "ridge", "readout", "rank", "H", "tau_v"
         st.dataframe(numbers, hide_index=True)
         st.caption("Means over seeds, shares with their 95 % intervals; – where a method cannot make so few gradients.")
         st.markdown("#### How Algorithm 1 was set")
-        st.dataframe(curves.settings_table(here), hide_index=True)
+        st.dataframe(curves.settings_table(here), hide_index=True, width="content")
     copy_recipe(here, *curves.calls(here, over), command=curves.command(here, over))

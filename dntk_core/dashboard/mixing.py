@@ -11,8 +11,9 @@ READOUT = r"""
 **Readouts** of the $s$ distilled gradients $A\Phi$, both $f^c(x_*)=k^c_*A^\top\beta^c$. *Averaged targets*, the
 paper's, sees the $s$ mixed targets alone: $(AK^cA^\top+\lambda I)\,\beta^c=Ay_c$. *Every target* (Nyström) fits the
 same gradients to all $m$ targets, minimising $\sum_i(f(x_i)-y_i)^2+\lambda\|f\|^2$ over their span:
-$(AK^cK^cA^\top+\lambda AK^cA^\top)\,\beta^c=AK^cy_c$. The first also averages the targets, so that part of a margin
-between methods is the readout's; the second judges the span alone.
+$(AK^cK^cA^\top+\lambda AK^cA^\top)\,\beta^c=AK^cy_c$. With the first, a selection of inputs
+sees $s$ targets and a mixture the average of many: part of a margin between methods is then the readout's. The second
+judges the span alone.
 """
 
 

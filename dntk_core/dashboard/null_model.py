@@ -26,10 +26,9 @@ def against(value: float, random: Sequence[float]) -> str:
         return "."
     low, high = min(random), max(random)
     share = f"{low:.1%}" if f"{low:.1%}" == f"{high:.1%}" else f"{100 * low:.1f}–{high:.1%}"
-    verdict = "no more than chance"
-    if not low <= value <= high:
-        points, word = (value - high, "more") if value > high else (low - value, "less")
-        verdict = f"{100 * points:.1f} points {word} than chance"
+    points, word = (value - high, "more") if value > high else (low - value, "less")
+    # What rounds to nothing is nothing.
+    verdict = f"{100 * points:.1f} points {word} than chance" if points >= 0.0005 else "no more than chance"
     return f", random clusters of the same sizes {share}: {verdict}."
 
 

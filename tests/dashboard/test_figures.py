@@ -28,9 +28,10 @@ from dntk_core.dashboard.metrics import METRICS, Metric
 from dntk_core.data.images import as_images
 from dntk_core.distill import Mixing
 from dntk_core.distill.mixing import selection
-from dntk_core.kernels.spectrum import Spectrum, effective_dimension, parameter_redundancy, truncation_rank
-from dntk_core.readout.bounds import error_budget
+from dntk_core.kernels.spectrum import Between, Spectrum, effective_dimension, parameter_redundancy, truncation_rank
+from dntk_core.readout.bounds import error_budget, split_approximation
 from dntk_core.readout.comparison import compare
+from dntk_core.readout.intervals import share_interval
 from dntk_core.readout.metrics import accuracy
 from dntk_core.readout.problem import Problem
 from dntk_core.run.ledger import IMAGENET
@@ -86,8 +87,8 @@ def every_figure(live: Live) -> dict[str, go.Figure]:
         "spectra": spectra.spectra(values, 0.05, "mean"),
         "summary": spectra.summary(values, 0.05, live.lam(1e-3), "mean"),
         "kernel": spectra.kernel_picture(live.kernel(), live.labels(H)),
-        "containment": containment.containment(live.containment(H, 0.05), 2),
-        "coverage": coverage.coverage(live.coverage(H, 0.05), 0.9, "union"),
+        "containment": containment.containment(live.containment(H, 0.05), 2, live.random_containments(H, 0.05)),
+        "coverage": coverage.coverage(live.coverage(H, 0.05), 0.9, "union", live.random_coverages(H, 0.05)),
         "multiples": coverage.coverage_multiples({f"class {c}": live.coverage(H, 0.05, c) for c in range(C)}, 0.9),
         "outcome": distillation.outcome(mixing, scores, live.scores(None, 1e-3), 0.5, 5),
         "gallery": distillation.gallery(mixing, problem.targets, images, np.zeros(m, int), classes, 0, 4),
@@ -161,6 +162,20 @@ def test_the_summary_bars_are_the_measures(ordinary):
     assert list(dimension.x) == [effective_dimension(each.values, lam) for each in values.values()]
 
 
+def test_a_spectrum_that_is_not_complete_is_shown_between_its_bounds(ordinary):
+    whole = ordinary.spectrum()
+    part = Spectrum(whole.values[:4], whole.vectors[:, :4], whole.trace, whole.order)
+    rank, redundancy, dimension = spectra.summary({"mean": part}, 0.1, 0.3, "mean").data
+    true = {"rank": truncation_rank(whole.values, 0.1), "dimension": effective_dimension(whole.values, 0.3)}
+    for bar, value in ((rank, true["rank"]), (redundancy, 24 / true["rank"]), (dimension, true["dimension"])):
+        low, high = bar.x[0], bar.x[0] + bar.error_x.array[0]
+        assert low <= value <= high and low < high and bar.error_x.visible
+        assert bar.text[0] == f"{Between(low, high):.3g}" and "–" in bar.text[0]
+    assert part.rank(0.1).high > 4
+    marks = spectra.spectra({"mean": part}, 0.1, "mean").data[-1]
+    assert len(marks.x) == 0, "a rank beyond what is known has no mark"
+
+
 def test_the_kernel_picture_is_sorted_and_cut_by_cluster(ordinary):
     K, labels = ordinary.problem.kernels.train.mean(axis=0), ordinary.labels(3)
     heat, cuts = spectra.kernel_picture(ordinary.kernel(), labels).data
@@ -182,7 +197,31 @@ def test_containment_shows_the_curves_and_the_table(ordinary):
     for name, field in (("minimum", "minimum"), ("maximum", "maximum"), ("mean over clusters", "mean")):
         assert np.array_equal(named(figure, name).y, getattr(result, field))
     assert np.array_equal(named(figure, "variance share", "x2").z, result.table)
-    assert {shape.x0 for shape in figure.layout.shapes} == {2, result.global_rank}
+    assert {shape.x0 for shape in figure.layout.shapes if shape.type == "line"} == {2, result.global_rank}
+
+
+def test_containment_is_drawn_beside_random_clusters(ordinary):
+    result, random = ordinary.containment(3, 0.05), ordinary.random_containments(3, 0.05)
+    assert not any("random" in trace.name for trace in containment.containment(result, 2).data)
+    band = named(containment.containment(result, 2, random), "mean over random clusters")
+    most, least = np.split(np.array(band.y), 2)
+    means = np.array([each.mean for each in random])
+    assert np.array_equal(most, means.max(axis=0)) and np.array_equal(least[::-1], means.min(axis=0))
+    assert (most > least).any()
+
+
+def test_where_a_cluster_must_hold_everything_is_marked(ordinary):
+    result = ordinary.containment(3, 0.05)
+    largest, rank = int(result.sizes.max()), result.global_rank
+    assert largest <= rank and result.minimum[largest - 1] == pytest.approx(1)
+    figure = containment.containment(result, 2)
+    (ground,) = (shape for shape in figure.layout.shapes if shape.type == "rect")
+    assert (ground.x0, ground.x1) == (largest - 0.5, rank + 0.5)
+    assert any("not testable" in note.text for note in figure.layout.annotations)
+    assert sorted(named(figure, "cluster's size", "x2").x) == sorted(result.sizes)
+    testable = containment.containment(replace(result, sizes=result.sizes + rank), 2)
+    assert not any(shape.type == "rect" for shape in testable.layout.shapes)
+    assert not any("not testable" in note.text for note in testable.layout.annotations)
 
 
 @pytest.mark.parametrize("rule", ["ratio", "union"])
@@ -195,11 +234,25 @@ def test_gaps_are_the_directions_below_the_threshold(ordinary, rule):
     assert np.array_equal(marks.y, judged[judged < threshold])
 
 
+def test_coverage_is_drawn_beside_random_clusters(ordinary):
+    result, random = ordinary.coverage(3, 0.05), ordinary.random_coverages(3, 0.05)
+    figure = coverage.coverage(result, 0.9, "union", random)
+    most, least = np.split(np.array(named(figure, "mean random cluster").y), 2)
+    held = np.array([each.mean for each in random])
+    assert np.array_equal(most, held.max(axis=0)) and np.array_equal(least[::-1], held.min(axis=0))
+
+
+def test_every_class_is_titled_with_both_measures(ordinary):
+    result = ordinary.coverage(3, 0.05)
+    (title,) = (note.text for note in coverage.coverage_multiples({"a": result}, 0.9).layout.annotations)
+    assert f"{result.uncovered:.1%} uncovered" in title and f"{result.misaligned:.1%} misaligned" in title
+
+
 def test_of_many_classes_the_least_covered_are_shown(ordinary):
     result = ordinary.coverage(3, 0.05)
     results = {f"c{i}": replace(result, uncovered=i / 100) for i in range(30)}
     titles = [note.text for note in coverage.coverage_multiples(results, 0.9).layout.annotations]
-    assert [title.split(" ")[0] for title in titles] == [f"c{i}" for i in range(10, 30)]
+    assert [title.split(" ")[0] for title in titles] == [f"<b>c{i}</b>" for i in range(10, 30)]
 
 
 def test_the_outcome_counts_rows_and_shows_scores(ordinary):
@@ -211,6 +264,9 @@ def test_the_outcome_counts_rows_and_shows_scores(ordinary):
     assert drawn["removed"] == [mixing.removed]
     assert drawn["Accuracy"] == [scores.accuracy, full.accuracy, 0.75]
     assert drawn["Logit MSE"] == [scores.mse, full.mse]
+    (text,) = (trace.text for trace in figure.data if trace.name == "Accuracy")
+    low, high = share_interval(scores.accuracy, 100)
+    assert f"{scores.accuracy:.1%}" in text[0] and f"{100 * low:.1f}–{high:.1%}" in text[0]
 
 
 def test_the_gallery_shows_the_heaviest_inputs_with_signs_and_the_soft_labels(ordinary):
@@ -269,6 +325,30 @@ def test_curves_show_every_measure(ordinary):
     ):
         assert np.array_equal(named(figure, name, panel).y, getattr(result, field))
     assert all(shape.x0 == 5 for shape in figure.layout.shapes)
+    ends = np.array([share_interval(share, 100) for share in result.accuracy])
+    band = np.array(named(figure, "accuracy, 95 % interval").y)
+    assert np.array_equal(np.sort(band), np.sort(ends.ravel()))
+
+
+def test_the_ridge_chosen_without_test_data_is_marked(ordinary):
+    found = ordinary.leave_one_out(RIDGES)
+    figure = curves.curve({"all": ordinary.ridge_curve(None, RIDGES)}, "ridge", 1e-3, 0.5, 100, left_out=found)
+    line = named(figure, "leave-one-out MSE, all inputs", "x2")
+    assert np.array_equal(line.y, found.mse)
+    assert [x for x, symbol in zip(line.x, line.marker.symbol, strict=True) if symbol == "diamond"] == [found.best]
+
+
+def test_the_comparison_names_settings_and_has_gaps_where_a_method_has(ordinary):
+    names = ["kernel PCA", "local-global", "local-global, paper's H"]
+    found, other = (compare(ordinary.problem, [3, 8], 1e-3, range(2), names, by=by) for by in ("paper", "nystrom"))
+    figure = curves.comparison(found, 24, "local-global", other[1])
+    line = named(figure, "local-global, paper's H")
+    assert list(np.isnan(line.y)) == [True, False]
+    assert list(line.customdata[0][1:]) == [None, ""] and line.customdata[1][2] == found[2].settings[1] != ""
+    assert "customdata[2]" in line.hovertemplate and "customdata[2]" not in named(figure, "kernel PCA").hovertemplate
+    dashed = named(figure, "local-global, other readout")
+    assert np.array_equal(dashed.y, other[1].mean("accuracy")) and dashed.line.dash == "dash"
+    assert not any(word in figure.to_json() for word in ("NaN", "Infinity"))
 
 
 def test_the_comparison_shows_means_bands_and_compression(ordinary):
@@ -317,6 +397,22 @@ def test_the_budget_stacks_the_three_terms(ordinary, c):
         expected = [getattr(each, field).mean() if c is None else getattr(each, field)[c] for each in budgets]
         assert np.allclose(named(figure, name).y, expected)
     assert {trace.stackgroup for trace in figure.data[:3]} == {"bound"}
+
+
+@pytest.mark.parametrize("c", [None, 1])
+def test_projection_and_non_linearity_share_the_approximation(c):
+    drawn = draw()
+    problem = drawn.problem
+    budgets = [error_budget(problem, ridge) for ridge in RIDGES]
+    split = split_approximation(drawn.features, drawn.test_features, problem, budgets[0])
+    figure = budget.over_ridge(budgets, RIDGES, c, 1e-3, split)
+    whole = [each.approx.mean() if c is None else each.approx[c] for each in budgets]
+    parts = [trace for trace in figure.data if trace.name.startswith(("projection", "non-linearity"))]
+    assert len(parts) == 2 and np.allclose(np.sum([part.y for part in parts], axis=0), whole)
+    if c is not None:
+        squares = split.projection[c] ** 2, split.nonlinear[c] ** 2
+        heights = {part.name.split(" ")[0]: part.y[0] for part in parts}
+        assert heights["projection"] / whole[0] == pytest.approx(squares[0] / sum(squares))
 
 
 def test_a_run_without_projection_has_no_mark_on_the_dimension_axis(ordinary):

@@ -16,7 +16,8 @@ def figure(traces: list[dict], height: int, margin: dict | None = None, min_widt
     """
     # A legend is placed in units of the plot height, above panel titles if any; plotly makes room for its lines.
     room = {"l": 56, "r": 12, "t": 28, "b": 44, "pad": 2} | (margin or {})
-    lift = (24 if "annotations" in layout else 4) / (height - room["t"] - room["b"])
+    lines = [note["text"].count("<br>") for note in layout.get("annotations", ())]
+    lift = (24 + 16 * max(lines) if lines else 4) / (height - room["t"] - room["b"])
     common = {
         # No template keeps the figure small: the page, not the figure, knows the theme.
         "template": "none",

@@ -55,12 +55,13 @@ def containment(result: Containment, rank: int, random: Sequence[Containment] = 
     titles = ["Local variance inside the first r global directions", "Variance of each cluster along each direction"]
     # No fixed range: a zoom then survives a change of the data.
     x = [{"matches": "x2", "showticklabels": False}, {"title": "global direction r"}]
-    floor = max(0.0, float(result.minimum.min()) - 0.05)
+    floor = max(0.0, min(float(each.min()) for each in (result.minimum, *(drawn.mean for drawn in random))) - 0.05)
+    H = len(result.table)
     y = [
         {"title": "variance contained", "tickformat": ".0%", "range": [floor, 1.02]},
-        {"type": "category", "autorange": "reversed"},
+        {"type": "category", "range": [H - 0.5, -0.5]},
     ]
-    rows = min(240, 60 + 16 * len(result.table))
+    rows = min(240, 60 + 16 * H)
     layout = panels(titles, 1, x, y, gap=(0, 0.13), heights=[210, rows])
     layout["annotations"].append(_label(result.global_rank, "truncation rank", "right"))
     shapes = [_mark(result.global_rank, GREY), *_untestable(result)]
@@ -71,7 +72,9 @@ def containment(result: Containment, rank: int, random: Sequence[Containment] = 
         layout["annotations"].append(_label(rank, "rank", "left"))
         shapes.append(_mark(rank, VERMILION))
     margin = {"l": 64, "t": 40}
-    return figure([*curves, heat, _sizes(result)], height=130 + 210 + rows, shapes=shapes, margin=margin, **layout)
+    return figure(
+        [*curves, heat, _sizes(result, 0.8 * rows / H)], height=130 + 210 + rows, shapes=shapes, margin=margin, **layout
+    )
 
 
 def _null(r: np.ndarray, random: Sequence[Containment]) -> dict:
@@ -101,16 +104,16 @@ def _untestable(result: Containment) -> list[dict]:
     return [{"type": "rect"} | ends | ground]
 
 
-def _sizes(result: Containment) -> dict:
-    """A stroke at the rank from which on each cluster must hold everything."""
+def _sizes(result: Containment, height: float) -> dict:
+    """A stroke, `height` pixels high, at the rank from which on each cluster must hold everything."""
     shown = np.flatnonzero(result.sizes <= result.global_rank)
     return {
         "type": "scatter",
         "mode": "markers",
-        "name": "as many directions as inputs",
+        "name": "cluster's size",
         "x": result.sizes[shown],
         "y": [f"cluster {h + 1}" for h in shown],
-        "marker": {"symbol": "line-ns", "size": 10, "line": {"width": 2, "color": VERMILION}},
+        "marker": {"symbol": "line-ns", "size": height / 2, "line": {"width": 2, "color": VERMILION}},
         "hovertemplate": "%{y} has %{x} inputs: from rank %{x} on 100% is arithmetic<extra></extra>",
         **on(1),
     }

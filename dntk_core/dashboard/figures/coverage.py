@@ -107,27 +107,23 @@ def _alignments(j: np.ndarray, result: Coverage) -> list[dict]:
 
 
 def _null(j: np.ndarray, random: Sequence[Coverage]) -> list[dict]:
-    """Between the least and the most that random clusters hold, together and on average."""
+    """Between the least and the most that the mean cluster holds where clusters are random."""
     if not random:
         return []
-    return [
-        {
-            "type": "scatter",
-            "mode": "lines",
-            "name": f"random clusters, {name}",
-            "x": np.append(j, j[::-1]),
-            "y": np.append(np.max(held, axis=0), np.min(held, axis=0)[::-1]),
-            "fill": "toself",
-            "fillcolor": faded(colour, 0.2),
-            "line": {"color": faded(colour, 0.5), "width": 1},
-            "meta": {"x": "global direction j", "y": "most, then least, of random clusters"},
-            "hovertemplate": f"random clusters, {name}: %{{y:.1%}} of direction %{{x}}<extra></extra>",
-        }
-        for name, colour, held in (
-            ("together", BLUE, [each.union for each in random]),
-            ("mean", PURPLE, [each.mean for each in random]),
-        )
-    ]
+    held = [each.mean for each in random]
+    band = {
+        "type": "scatter",
+        "mode": "lines",
+        "name": "mean random cluster",
+        "x": np.append(j, j[::-1]),
+        "y": np.append(np.max(held, axis=0), np.min(held, axis=0)[::-1]),
+        "fill": "toself",
+        "fillcolor": faded(PURPLE, 0.25),
+        "line": {"color": faded(PURPLE, 0.6), "width": 1},
+        "meta": {"x": "global direction j", "y": "most, then least, of random clusters"},
+        "hovertemplate": "mean random cluster: %{y:.1%} of direction %{x}<extra></extra>",
+    }
+    return [band]
 
 
 def _title(name: str, result: Coverage) -> str:

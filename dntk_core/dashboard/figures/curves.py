@@ -87,7 +87,8 @@ def curve(
     if left_out is not None:
         traces.append(_left_out(left_out, next(panel for panel, name, _ in drawn if name == "mse")))
     titles = [_capital(" and ".join(map(words, group.values()))) for group in groups]
-    x = [log_axis(np.array(ends)) | {"title": AXES[over] if i >= len(groups) - 2 else ""} for i in range(len(groups))]
+    axis = log_axis(np.array(ends)) | ({"tickformat": ".0e"} if over == "ridge" else {})
+    x = [axis | {"title": AXES[over] if i >= len(groups) - 2 else ""} for i in range(len(groups))]
     y = [_axis(group, results) for group in groups]
     line = {"color": GREY, "width": 1.5, "dash": "dash"}
     marks = [
@@ -216,7 +217,7 @@ def _interval(x: np.ndarray, shares: np.ndarray, t: int, name: str, colour: str,
         "x": np.append(x[known], x[known][::-1]),
         "y": np.append(high, low[::-1]),
         "fill": "toself",
-        "fillcolor": faded(colour, 0.15),
+        "fillcolor": faded(colour, 0.12),
         "line": {"width": 0},
         "hoverinfo": "skip",
         **on(panel),

@@ -56,6 +56,7 @@ def outcome(mixing: Mixing, scores: Scores, full: Scores, network: float, t: int
             "y": list(row.values()),
             "text": [_said(METRICS[name], value, t) for value in row.values()],
             "textposition": "outside",
+            "constraintext": "none",
             "cliponaxis": False,
             "marker": {"color": [BLUE, FULL, GREY][: len(row)], "opacity": [1, 1, 0.5][: len(row)]},
             "meta": {"x": "of", "y": "score"},
@@ -71,9 +72,11 @@ def outcome(mixing: Mixing, scores: Scores, full: Scores, network: float, t: int
         y.append(tick_format(METRICS[name]) | {"range": [0, 1.3 * highest or 1], "nticks": 4})
     x = [{"type": "category", "showgrid": False}] * len(y)
     titles = [f"Gradients: {s} of {m} ({m / max(s, 1):.3g}×)", *(METRICS[name].title for name in rows)]
-    layout = panels(titles, len(y), x, y, gap=(0.06, 0))
+    # An interval needs as much room below each score.
+    widths = [2, *(len(row) for row in rows.values())]
+    layout = panels(titles, len(y), x, y, gap=(0.06, 0), widths=widths)
     margin = {"l": 40, "t": 30, "b": 28}
-    return figure(counts + bars, height=240, min_width=640, showlegend=False, bargap=0.35, margin=margin, **layout)
+    return figure(counts + bars, height=250, min_width=720, showlegend=False, bargap=0.35, margin=margin, **layout)
 
 
 def _said(metric: Metric, value: float, t: int) -> str:

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from dntk_core.dashboard import literal
 from dntk_core.dashboard.controls import RIDGES
 from dntk_core.dashboard.figures import budget as figures
 from dntk_core.dashboard.kernel import chosen_class, kernel_name
@@ -12,16 +13,18 @@ from dntk_core.readout.bounds import ASSUMPTIONS, Approximation, split_approxima
 
 TITLE = "Error budget"
 DIMENSIONS = tuple(round(2**power) for power in np.arange(6, 16.5, 0.5))
+# Stars in them are no emphasis.
+SAID = {term: literal.markdown(text) for term, text in ASSUMPTIONS.items()}
 RIDGE = rf"""
-$$\mathbb E[(f-f_K)^2]^{{1/2}}\leE_\mathrm{{approx}}+E_\mathrm{{bias}}(\lambda)+E_\mathrm{{var}}(m,\lambda)$$
+$$\mathbb E[(f-f_K)^2]^{{1/2}}\le E_\mathrm{{approx}}+E_\mathrm{{bias}}(\lambda)+E_\mathrm{{var}}(m,\lambda)$$
 
-- $E_\mathrm{{approx}}=\sqrt{{(1-R^2)\,\mathrm{{Var}}f}}$: what no ridge fit explains. *{ASSUMPTIONS["approx"]}*
+- $E_\mathrm{{approx}}=\sqrt{{(1-R^2)\,\mathrm{{Var}}f}}$: what no ridge fit explains. *{SAID["approx"]}*
   It has two parts whose squares add up; their areas share its height in that proportion:
   **non-linearity**, the network is not linear in its gradients, and **projection**, the gradients are projected to $k$
-  dimensions. *{ASSUMPTIONS["projection"]}*
+  dimensions. *{SAID["projection"]}*
 - $E_\mathrm{{bias}}=\sqrt{{\sum_j(\lambda/(\mu_j+\lambda))^2\mu_j\beta_j^2}}$: the ridge shrinks the fit.
-  *{ASSUMPTIONS["bias"]}*
-- $E_\mathrm{{var}}=\sqrt{{\sigma^2d(\lambda)/m}}$: $m$ inputs are few. *{ASSUMPTIONS["variance"]}*
+  *{SAID["bias"]}*
+- $E_\mathrm{{var}}=\sqrt{{\sigma^2d(\lambda)/m}}$: $m$ inputs are few. *{SAID["variance"]}*
 
 No worst-case bound on the projection's part is shown: it divides the kernel's error by $\lambda$ and at a ridge of
 $10^{{-4}}$ says no more than "below $10^{{10}}$".

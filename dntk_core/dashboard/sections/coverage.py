@@ -13,8 +13,8 @@ MEASURES = r"""
 Two measures of what is missing, over $j\le r_g$:
 
 - **Uncovered variance** $\sum_j\sigma_j(1-\|\Pi^{\mathrm{loc}}u_j\|^2)/\sum_j\sigma_j$ weighs directions by their
-  variance. Over all $j$,
-  $\;\sum_j\sigma_j(1-\|\Pi^{\mathrm{loc}}u_j\|^2)=\sum_h\mathrm{tail}_h\le\varepsilon\,\mathrm{tr}K$, what truncation
+  variance. Over all directions,
+  $\sum_j\sigma_j(1-\|\Pi^{\mathrm{loc}}u_j\|^2)=\sum_h\mathrm{tail}_h\le\varepsilon\,\mathrm{tr}K$, what truncation
   drops in each cluster, so that it can never exceed $\varepsilon/(1-\varepsilon)$, whatever the kernel.
 - **Mean misalignment** $\frac1{r_g}\sum_j(1-\frac1H\sum_h\|P_hu_j|_h\|^2/\|u_j|_h\|^2)$ counts all directions alike
   and has no such bound. The paper's 12–15 % is most likely this.
@@ -26,8 +26,8 @@ for some $j\le r_g$, $\;\|\Pi^{\mathrm{loc}}u_j\|^2\le1-\delta$.
 
 - *All clusters together:* $\|\Pi^{\mathrm{loc}}u_j\|^2=\sum_h\|P_h u_j|_h\|^2$; what is missing to 1 is uncovered.
 - *Best and mean cluster:* over $h$, $\|P_h u_j|_h\|^2/\|u_j|_h\|^2$, how much of its own part of $u_j$ a cluster holds.
-- *Random clusters:* the inputs are dealt anew, five times, to clusters of the same sizes; bands run from the least to
-  the most they hold.
+- *Random clusters:* the inputs are dealt anew, five times, to clusters of the same sizes; the band runs from the
+  least to the most that their mean cluster holds.
 - *Gaps:* directions with $c_j<\tau_g$; rule "ratio" takes $c_j$ from the best cluster, "union" from all together.
 
 Algorithm 1 uses $\varepsilon=1-\tau_v$: to see its gaps, set $\varepsilon$ so.
@@ -54,10 +54,11 @@ def chosen(here: Page, null: bool | None = None) -> Panel:
     result = live.coverage(view.H, view.epsilon, c)
     random = live.random_coverages(view.H, view.epsilon, c) if wanted(here, null) else ()
     judged = result.maximum if view.rule == "ratio" else result.union
+    shaded = against(result.uncovered, [each.uncovered for each in random])
     missed = against(result.misaligned, [each.misaligned for each in random])
     read = (
-        f"Uncovered variance of the {kernel_name(here)} kernel, shaded: {result.uncovered:.1%}, which ε alone "
-        f"keeps below {view.epsilon / (1 - view.epsilon):.1%}. Mean misalignment, all directions counted alike: "
+        f"Uncovered variance of the {kernel_name(here)} kernel: {result.uncovered:.1%}{shaded} ε alone keeps it below "
+        f"{view.epsilon / (1 - view.epsilon):.1%}. Mean misalignment, all directions counted alike: "
         f"{result.misaligned:.1%}{missed} {int((judged < view.tau_g).sum())} of {len(judged)} directions fall below "
         f"the gap threshold.{cut_short(len(judged), result.bounds)}"
     )
