@@ -12,8 +12,8 @@ def test_the_ridge_is_chosen_without_test_data(tab, default_run):
     one.press(one.page.get_by_role("button", name="Choose ridge"), "by leave-one-out on the 500 kernel inputs")
     one.wait_for_parameter("ridge", str(found.best))
     assert found.best != 1.0 and one.see(f"MSE {found.mse.min():.3g}, no test data.")
-    one.move("Ridge", 1)
-    one.page.get_by_text("by leave-one-out on the 500 kernel inputs").wait_for(state="detached")
+    one.move("Ridge", 1).settle()
+    assert one.page.get_by_text("by leave-one-out on the 500 kernel inputs").count() == 0
 
 
 def test_another_readout_gives_other_scores(tab):

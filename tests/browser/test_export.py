@@ -22,7 +22,7 @@ def test_the_distilled_set_round_trips(tab, default_run, tmp_path):
     wanted = predict(default_run.kernels, default_run.targets, mixing, 0.001)
     distilled = load_distilled(path)
     # The server has checked that every bit agrees; another number of threads rounds differently.
-    np.testing.assert_allclose(distilled.predict(default_run.kernels.cross), wanted, rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(distilled.predict(default_run.kernels), wanted, rtol=1e-8, atol=1e-8)
     assert distilled.manifest["settings"]["H"] == 5
 
 

@@ -92,8 +92,8 @@ def test_class_names_are_text_in_figures_and_sentences(tab, run):
 
 
 def test_a_report_is_as_harmless(chromium, run, tmp_path):
-    values = dict(zip(run.class_names, (each.values for each in Live(run.problem).spectra()), strict=True))
-    figure = spectra.summary(values, 0.05, 1.0, run.class_names[0])
+    found = dict(zip(run.class_names, Live(run.problem).spectra(), strict=True))
+    figure = spectra.summary(found, 0.05, 1.0, run.class_names[0])
     path = tmp_path / "report.html"
     path.write_text(report(EVERY, EVERY, [(EVERY, [Panel("key", figure, EVERY, EVERY, EVERY)])]))
     page, asked = chromium.new_page(), []

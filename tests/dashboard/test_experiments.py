@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from dntk_core.dashboard.experiments import SELECTIONS, methods, saved
+from dntk_core.dashboard.experiments import SELECTIONS, contained, methods, saved, uncovered
 from dntk_core.dashboard.page import Page
 from dntk_core.dashboard.sections.curves import SEEDS
 from dntk_core.dashboard.view import View
@@ -29,9 +29,30 @@ def test_every_method_that_selects_inputs_is_a_sampling_baseline():
 def test_the_sentence_on_methods_names_the_best_of_all_selections(seed):
     problem = draw(seed=seed).problem
     live, run = Live(problem), SimpleNamespace(targets=problem.targets, test_accuracy=0.9)
-    five = {curve.method: curve.mean("accuracy")[0] for curve in live.compare([5], 1e-4, SEEDS)}
+    curves = {curve.method: curve for curve in live.compare([5], 1e-4, SEEDS)}
+    five = {name: curve.mean("accuracy")[0] for name, curve in curves.items()}
     best = max(SELECTIONS, key=lambda name: five[name])
-    assert f"({best}, {five[best]:.1%})" in methods(Page(run, live, View(), {})).sentence
+    sentence = methods(Page(run, live, View(), {})).sentence
+    ahead, low, high = (100 * value for value in curves["local-global"].ahead_of(curves[best], 0))
+    margin = f"{ahead:+.0f} points (95 % interval {low:+.0f} to {high:+.0f}, paired)"
+    assert f"{margin} against the best set of inputs ({best}, {five[best]:.1%})" in sentence
+    assert curves["local-global"].settings[0] in sentence
+
+
+def test_property_b_is_judged_by_the_measure_that_can_reach_the_papers(here):
+    found = uncovered(here)
+    missed = [here.live.coverage(10, 0.05, c).misaligned for c in range(10)]
+    assert f"mean misalignment {min(missed):.1%}–{max(missed):.1%}" in found.sentence
+    assert found.same == (min(missed) >= 0.10 and max(missed) <= 0.17)
+    assert "can never exceed 5.3%" in found.sentence and "than chance" in found.sentence
+
+
+def test_property_a_is_set_against_chance_where_it_can_be_tested(here):
+    found = contained(here)
+    results = [here.live.containment(10, 0.05, c) for c in range(10)]
+    rank = min(min(int(each.sizes.max()) - 1, each.global_rank) for each in results)
+    assert all(each.testable(rank).any() for each in results)
+    assert f"At rank {rank}, testable in every class" in found.sentence and "than chance" in found.sentence
 
 
 def test_the_cost_is_judged_as_the_paper_counts_and_both_counts_are_named(here):

@@ -13,14 +13,17 @@ from dntk_core.dashboard.sections import distillation
 from dntk_core.dashboard.view import View
 from dntk_core.run.live import Live
 
-VIEWS = (View(H=5, tau_v=0.7, tau_g=0.9, ridge=0.001, rule="union"), View(H=5, tau_v=0.6, method="kernel PCA"))
+VIEWS = (
+    View(H=5, tau_v=0.7, tau_g=0.9, ridge=0.001, rule="union"),
+    View(H=5, tau_v=0.6, method="local-global, paper's H", readout="nystrom"),
+)
 
 
 @pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.method)
 def test_python_and_command_print_the_scores_of_the_page(default_run, view, capsys):
     live = Live(default_run.problem)
     mixing = current_mixing(live, view)
-    shown = live.scores(mixing, view.ridge)
+    shown = live.scores(mixing, view.ridge, view.readout)
 
     here = Page(default_run, live, view, {})
     exec(python(default_run.key, distillation.calls(here)), {})

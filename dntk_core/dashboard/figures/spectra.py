@@ -74,11 +74,15 @@ def summary(found: Mapping[str, Spectrum], epsilon: float, lam: float, chosen: s
                 "symmetric": False,
                 "array": [number.high - number.low for number in numbers],
                 "arrayminus": [0.0 for _ in numbers],
+                # Without a cap nothing is drawn where there is nothing between.
+                "width": 0,
                 "visible": not all(number.exact for number in numbers),
             },
             "y": [literal.plotly(name) for name in names],
             "text": [f"{number:.3g}" for number in numbers],
-            "textposition": "outside",
+            # Beside the bar, but not across a whisker.
+            "textposition": ["outside" if number.exact else "inside" for number in numbers],
+            "insidetextanchor": "end",
             "cliponaxis": False,
             "meta": {"x": "value", "y": "kernel"},
             "hovertemplate": "%{y}: %{x:.4g}<extra></extra>",

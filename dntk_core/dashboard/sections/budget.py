@@ -26,8 +26,8 @@ $$\mathbb E[(f-f_K)^2]^{{1/2}}\le E_\mathrm{{approx}}+E_\mathrm{{bias}}(\lambda)
   *{SAID["bias"]}*
 - $E_\mathrm{{var}}=\sqrt{{\sigma^2d(\lambda)/m}}$: $m$ inputs are few. *{SAID["variance"]}*
 
-No worst-case bound on the projection's part is shown: it divides the kernel's error by $\lambda$ and at a ridge of
-$10^{{-4}}$ says no more than "below $10^{{10}}$".
+No worst-case bound on the projection's part is shown: the paper's grows with $1/\lambda^2$ and at a ridge of
+$10^{{-4}}$ says no more than "below $10^{{11}}$".
 """
 MEANINGS = """
 | Term | What it is | What makes it small |

@@ -3,7 +3,7 @@
 import numpy as np
 
 from dntk_core.dashboard.figures import grid as figures
-from dntk_core.dashboard.metrics import FIRST, METRICS, of, words
+from dntk_core.dashboard.metrics import FIRST, METRICS, of, words, written
 from dntk_core.dashboard.mixing import READOUT
 from dntk_core.dashboard.page import Page
 from dntk_core.dashboard.panel import Panel
@@ -76,13 +76,13 @@ def search(here: Page) -> Grid:
 def best_settings(here: Page, metric: str) -> dict[str, dict]:
     """The Pareto-optimal settings in words and as sliders' values, smallest first; of equals, one."""
     grid = search(here)
-    values, settings, seen = of(grid, metric), {}, set()
+    values, settings, seen, t = of(grid, metric), {}, set(), len(here.live.problem.labels)
     for cell in sorted(map(tuple, np.argwhere(grid.pareto(metric))), key=lambda cell: grid.s[cell]):
         if (grid.s[cell], values[cell]) in seen:
             continue
         seen.add((grid.s[cell], values[cell]))
         H, tau_v, tau_g = int(grid.H[cell[0]]), float(grid.tau_v[cell[1]]), float(grid.tau_g[cell[2]])
-        score = f"{words(METRICS[metric])} {values[cell]:{METRICS[metric].format}}"
+        score = f"{words(METRICS[metric])} {written(METRICS[metric], float(values[cell]), t)}"
         label = f"s = {grid.s[cell]}, {score}: H {H}, variance {tau_v:g}, gap {tau_g:g}"
         settings[label] = {"H": H, "tau_v": tau_v, "tau_g": tau_g}
     return settings

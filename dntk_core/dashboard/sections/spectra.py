@@ -17,6 +17,9 @@ The inputs are $(m/r,\varepsilon)$-data-redundant when $r=r_{\mathrm{trunc}}(K,\
 smaller keeps a share $1-\varepsilon$ of the variance. The effective dimension at ridge $\lambda$ is
 
 $$d(\lambda)=\sum_j\frac{\lambda_j}{\lambda_j+\lambda},\qquad\lambda=\mathrm{ridge}\cdot\mathrm{tr}(\bar K)/m.$$
+
+Of many inputs not all eigenvalues of $\bar K$ are computed. What needs more of them is given between bounds: the bar
+ends at the lower one, the line beside it at the upper one.
 """
 PICTURE = r"""
 Cosines $K_{ij}/\sqrt{K_{ii}K_{jj}}$ between the gradients of inputs $i$ and $j$, sorted by spectral cluster of this
