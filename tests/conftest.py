@@ -76,6 +76,15 @@ def default_run(build_once):
 
 
 @pytest.fixture(scope="session")
+def chromium():
+    """A browser, one for each worker: Playwright starts no second one beside it."""
+    from dntk_core.dashboard import pictures
+
+    with pictures.chromium() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="session")
 def distilled_run(build_once):
     """A small run on distilled digits."""
     from dntk_core import RunSpec

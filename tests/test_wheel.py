@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.launch import chromium, free_port, running
+from tests.browser.launch import free_port, running
 from tests.browser.tab import Tab
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -31,7 +31,7 @@ def installed(tmp_path_factory):
     return place / "venv" / "bin"
 
 
-def test_build_and_serve_from_the_wheel(installed, tmp_path):
+def test_build_and_serve_from_the_wheel(installed, chromium, tmp_path):
     environment = {name: value for name, value in os.environ.items() if name not in ("DNTK_CACHE_DIR", "PYTHONPATH")}
     environment |= {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "kept"), "OMP_NUM_THREADS": "1"}
     command = [str(installed / "dntk"), "build", *TINY]
@@ -42,11 +42,12 @@ def test_build_and_serve_from_the_wheel(installed, tmp_path):
 
     port, log = free_port(), tmp_path / "server.log"
     command = [str(installed / "dntk"), "serve", "--port", str(port)]
-    with running(command, port, log, tmp_path, environment) as address, chromium() as browser:
-        tab = Tab(browser.new_page(), address).goto(f"Spectra?run={key}")
+    with running(command, port, log, tmp_path, environment) as address:
+        tab = Tab(chromium.new_page(), address).goto(f"Spectra?run={key}")
         tab.plots(1)
         tab.follow("Containment").plots(1)
         assert tab.parameter("run") == key and not tab.errors
         # The settings came along: Streamlit's own list of pages is off.
         assert not tab.page.get_by_test_id("stSidebarNav").count()
+        tab.close()
     assert "Traceback" not in log.read_text()

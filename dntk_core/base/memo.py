@@ -11,6 +11,7 @@ from typing import Any
 def nbytes(value: Any) -> int:
     """Count the bytes of the arrays in a value: an array, or tuples, mappings and dataclasses of them.
 
+    >>> import numpy as np
     >>> nbytes((np.zeros(2), np.zeros(3)))
     40
     """

@@ -4,6 +4,7 @@ import base64
 import os
 import shutil
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
@@ -53,6 +54,12 @@ def chromium() -> Iterator:
 
 def save_pictures(figures: dict[Path, go.Figure]) -> None:
     """Draw each figure into its file."""
+    # In a thread of its own: a notebook's has an event loop already, beside which Playwright starts no other.
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(_draw_all, figures).result()
+
+
+def _draw_all(figures: dict[Path, go.Figure]) -> None:
     with chromium() as browser:
         page = browser.new_page()
         page.set_content("<html><body></body></html>")

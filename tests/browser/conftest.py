@@ -38,12 +38,6 @@ def server(store_folder, log, default_run, small_run):
 
 
 @pytest.fixture(scope="session")
-def chromium():
-    with launch.chromium() as browser:
-        yield browser
-
-
-@pytest.fixture(scope="session")
 def context(chromium):
     """One browser profile: every tab is a session of its own, but files are fetched only once."""
     return chromium.new_context(viewport={"width": 1280, "height": 720})
