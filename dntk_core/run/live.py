@@ -226,7 +226,9 @@ class Live:
         def curve() -> Curve:
             if method in METHODS and METHODS[method].nested:
                 made = self.distil(method, int(max(sizes)), ridge, seed)
-                return prefix_curve(self.problem, self.compressed(made, by), sizes, ridge)
+                # Of many inputs a method may know fewer rows than are asked for.
+                known = [size for size in sizes if size <= made.size]
+                return prefix_curve(self.problem, self.compressed(made, by), known, ridge)
             each = self.of_sizes(method, sizes, ridge, seed)
             return separate_curve(self.problem, [self.compressed(each[size], by) for size in sorted(each)], ridge)
 
