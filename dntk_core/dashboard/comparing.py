@@ -4,7 +4,7 @@ import streamlit as st
 
 from dntk_core.dashboard import cached, literal
 from dntk_core.dashboard.metrics import METRICS, interval, of, written
-from dntk_core.dashboard.mixing import current_mixing
+from dntk_core.dashboard.mixing import current_distillation, current_mixing
 from dntk_core.dashboard.page import Page, limits
 from dntk_core.dashboard.view import restore
 from dntk_core.run.pipeline import runs
@@ -31,7 +31,7 @@ def choose_other(here: Page) -> Page | None:
 def scores(one: Page) -> None:
     """The scores of the distilled set on screen, with the full kernel's beside them."""
     mixing = current_mixing(one.live, one.view)
-    distilled, full = one.live.scores(mixing, one.view.ridge, one.view.readout), one.live.scores(None, one.view.ridge)
+    distilled, full = current_distillation(one.live, one.view).scores(one.live)
     t = len(one.live.problem.labels)
     rows = [("Gradients s", f"{mixing.size}", "", f"{len(one.run.targets)}")]
     for name, metric in METRICS.items():

@@ -9,9 +9,9 @@ import pandas as pd
 import streamlit as st
 
 from dntk_core.base.places import cache_folder
-from dntk_core.dashboard.mixing import current_mixing
+from dntk_core.dashboard.mixing import current_distillation, current_mixing
 from dntk_core.dashboard.page import Page
-from dntk_core.dashboard.recipe import distillation, scores_command
+from dntk_core.dashboard.recipe import scores_command
 from dntk_core.dashboard.report import report
 from dntk_core.dashboard.sections import SECTIONS
 from dntk_core.run.export import Distilled, export_distilled
@@ -29,7 +29,7 @@ def write_distilled(here: Page, suffix: str) -> tuple[Path, Distilled]:
     folder = cache_folder() / "exports"
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     path = folder / f"distilled-{here.run.key}-{mixing.size}{suffix}"
-    chosen = distillation(here)
+    chosen = current_distillation(here.live, here.view)
     command = chosen.command(here.run.key)
     return path, export_distilled(here.run, mixing, path, chosen.ridge, chosen.settings, command, chosen.readout)
 

@@ -3,6 +3,7 @@
 from dntk_core.dashboard.view import View
 from dntk_core.distill import Mixing
 from dntk_core.readout.ridge import READOUTS
+from dntk_core.run.distillation import Distillation
 from dntk_core.run.live import Live
 
 # The controls that decide on the distilled set and its readout.
@@ -22,7 +23,14 @@ def other_readout(view: View) -> str:
     return next(name for name in READOUTS if name != view.readout)
 
 
+def current_distillation(live: Live, view: View) -> Distillation:
+    """The set that the view describes; methods other than the paper's get as many gradients as it makes there."""
+    if view.method == "local-global":
+        return Distillation(view.method, view.H, view.tau_v, view.tau_g, view.rule, view.ridge, view.readout)
+    size = live.local_global(view.H, view.tau_v, view.tau_g, view.rule).size
+    return Distillation(view.method, ridge=view.ridge, readout=view.readout, size=size)
+
+
 def current_mixing(live: Live, view: View) -> Mixing:
-    """Distil as the view says; methods other than the paper's get as many gradients as it makes at these settings."""
-    paper = live.local_global(view.H, view.tau_v, view.tau_g, view.rule)
-    return paper if view.method == "local-global" else live.distil(view.method, paper.size, view.ridge)
+    """Distil as the view says."""
+    return current_distillation(live, view).mixing(live)

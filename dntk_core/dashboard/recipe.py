@@ -5,9 +5,8 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from dntk_core.dashboard.mixing import current_mixing
+from dntk_core.dashboard.mixing import current_distillation, current_mixing
 from dntk_core.dashboard.page import Page
-from dntk_core.run.distillation import Distillation
 
 # Where a call's functions come from.
 IMPORTS = {
@@ -43,18 +42,9 @@ def mixing_call(here: Page) -> str:
     return f'live.distil("{view.method}", {current_mixing(here.live, view).size}, ridge={view.ridge})'
 
 
-def distillation(here: Page) -> Distillation:
-    """The distilled set on screen."""
-    view = here.view
-    if view.method == "local-global":
-        return Distillation(view.method, view.H, view.tau_v, view.tau_g, view.rule, view.ridge, view.readout)
-    size = current_mixing(here.live, view).size
-    return Distillation(view.method, ridge=view.ridge, readout=view.readout, size=size)
-
-
 def scores_command(here: Page) -> str:
     """The command that prints the scores of the distilled set on screen."""
-    return f"{distillation(here).command(here.run.key)} --json"
+    return f"{current_distillation(here.live, here.view).command(here.run.key)} --json"
 
 
 def copy_recipe(here: Page, *calls: str, command: str = "") -> None:

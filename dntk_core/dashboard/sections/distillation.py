@@ -4,7 +4,7 @@ import numpy as np
 
 from dntk_core.dashboard.figures import distillation as figures
 from dntk_core.dashboard.metrics import FIRST, METRICS, written
-from dntk_core.dashboard.mixing import READOUT, current_mixing
+from dntk_core.dashboard.mixing import READOUT, current_distillation, current_mixing
 from dntk_core.dashboard.page import Page
 from dntk_core.dashboard.panel import Panel
 from dntk_core.dashboard.recipe import mixing_call
@@ -38,7 +38,7 @@ def panels(here: Page, page: int = 1) -> tuple[Panel, Panel]:
     live, view, run = here.live, here.view, here.run
     mixing = current_mixing(live, view)
     t = len(live.problem.labels)
-    scores, full = live.scores(mixing, view.ridge, view.readout), live.scores(None, view.ridge)
+    scores, full = current_distillation(live, view).scores(live)
     network = float(np.mean(live.problem.logits.argmax(axis=1) == live.problem.labels))
     method = METHODS[view.method]
     made = f" {mixing.description}." if mixing.description else ""
