@@ -47,10 +47,9 @@ class Grid(Scored[np.ndarray]):
         """
         if metric not in METRICS:
             raise DNTKError(f"the metric must be one of {', '.join(METRICS)}, got {metric!r}")
-        value = self[metric].ravel() * (-1.0 if METRICS[metric].higher else 1.0)
-        s = self.s.ravel()
-        no_worse = (s[:, None] <= s) & (value[:, None] <= value)
-        better = (s[:, None] < s) | (value[:, None] < value)
+        s, value, as_good = self.s.ravel(), self[metric].ravel(), METRICS[metric].no_worse
+        no_worse = (s[:, None] <= s) & as_good(value[:, None], value)
+        better = (s[:, None] < s) | ~as_good(value, value[:, None])
         return ~np.any(no_worse & better, axis=0).reshape(self.s.shape)
 
 
