@@ -3,6 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PORT ?= 8501
+# By hash where the lock was tried, else by version.
+LOCKED := $(shell [ "$$(uname -sm)" = "Linux x86_64" ] && $(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' && echo yes)
+PACKAGES := $(if $(LOCKED),--require-hashes -r requirements.lock,-r requirements.txt)
 
 .PHONY: app build test lint browser clean
 
@@ -10,6 +13,7 @@ app: build
 	$(BIN)/streamlit run app.py --server.port $(PORT)
 
 build: $(VENV)/installed
+	chmod 700 cache
 	$(BIN)/python -m dntk_core build
 
 # Two workers with one thread each: tests start processes of their own, and a small machine has two cores.
@@ -21,10 +25,10 @@ lint: $(VENV)/installed
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
 
-$(VENV)/installed: requirements.txt
+$(VENV)/installed: requirements.txt requirements.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "DNTK needs Python 3.11 or newer; set PYTHON=…"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(PACKAGES)
 	touch $@
 
 # Any Chrome or Chromium will do; without one, the system's package, else Playwright's own.

@@ -1,35 +1,62 @@
-"""Home: the run, its progress, what it cost and saved."""
+"""Home: what this is, one picture, where to begin; then what the run cost and saved, a new run, the cache."""
 
 import streamlit as st
+from starlette.middleware import Middleware
 
 from dntk_core.base.errors import Vanished
 from dntk_core.base.spec import RunSpec
-from dntk_core.dashboard import computations, literal
-from dntk_core.dashboard.home import cached_runs, new_run, summary
-from dntk_core.dashboard.navigation import links
-from dntk_core.dashboard.page import enter, frame, open_key, refuse
-from dntk_core.dashboard.panel import show
-from dntk_core.dashboard.sections import ledger
-from dntk_core.dashboard.sidebar import publish
+from dntk_core.dashboard.asking import costs
+from dntk_core.dashboard.asking.noting import fold
+from dntk_core.dashboard.asking.opened import opened
+from dntk_core.dashboard.choices.picks import on_click
+from dntk_core.dashboard.choices.sidebar import publish
+from dntk_core.dashboard.computing import computations
+from dntk_core.dashboard.drawing.navigation import links
+from dntk_core.dashboard.drawing.panel import show
+from dntk_core.dashboard.home import WHAT, cached_runs, new_run, steps, summary
+from dntk_core.dashboard.page import enter, frame, name_run, open_key, refuse
+from dntk_core.dashboard.sections import ledger, overview
+from dntk_core.dashboard.server.ending import ends_when_told
+from dntk_core.dashboard.server.gate import Gate
 
-with frame("Distilled neural tangent kernels") as navigation:
-    link, spec, classes = {"run": open_key()}, RunSpec.default(), 0
-    if computations.available(open_key()):
-        here = enter()
-        link, spec, classes = here.link, here.run.spec, len(here.run.class_names)
-        publish(link)
-        st.markdown(f"#### {literal.markdown(spec.summary)}")
-        try:
-            summary(here.run)
-            for panel in ledger.panels(here):
-                show(panel)
-        except Vanished as error:
-            st.error(str(error))
-    else:
-        refuse()
-    links(navigation, link)
-    computations.follow()
-    with st.expander("Compute another run"):
-        new_run(spec, classes)
-    st.markdown("#### Runs in the cache")
-    cached_runs(link)
+
+def home() -> None:
+    """Draw the page."""
+    with frame("Distilled neural tangent kernels") as navigation:
+        st.markdown(WHAT)
+        link, spec, classes = {"run": open_key()}, RunSpec.default(), 0
+        if computations.available(open_key()):
+            here = enter()
+            fold(here.run.key, "Home")
+            link, spec, classes = here.link, here.run.spec, len(here.run.class_names)
+            publish(link)
+            name_run(here.run)
+            try:
+                picture, beside = st.columns([3, 2], gap="large")
+                with picture:
+                    for panel in overview.panels(here):
+                        show(panel, on_click=on_click(overview.pick_at))
+                with beside:
+                    steps(link)
+                opened(here)
+                summary(here.run)
+                for panel in ledger.panels(here):
+                    show(panel, on_click=on_click(lambda point: costs.pick_at(here, point)))
+            except Vanished as error:
+                st.error(str(error))
+        else:
+            refuse()
+        links(navigation, link)
+        computations.follow()
+        with st.expander("Compute another run", key="new_run", on_change="rerun") as form:
+            if form.open:
+                new_run(spec, classes)
+        st.markdown("#### Runs in the cache")
+        cached_runs(link)
+
+
+if __name__ == "__main__":
+    home()
+else:
+    # What `streamlit run` serves: every request passes the gate before Streamlit sees it.
+    app = st.App(__file__, middleware=[Middleware(Gate)], lifespan=ends_when_told)

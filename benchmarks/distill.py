@@ -26,7 +26,8 @@ from dntk_core.dataset.soft_labels import shares
 from dntk_core.dataset.student import soft_objective
 from dntk_core.models.architectures import build_model
 from dntk_core.models.artifact import load_network
-from dntk_core.models.training import accuracy, batches, label_objective, tensor, train
+from dntk_core.models.seen import tensor
+from dntk_core.models.training import accuracy, batches, label_objective, train
 from dntk_core.run.stages import distilled
 from dntk_core.run.work import Work
 
@@ -79,7 +80,7 @@ def fall(run) -> None:
 def learnt(run) -> None:
     """Test accuracy of networks trained on as many images: distilled, and random real ones with hard labels."""
     data = load_data(SPEC.data)
-    test = tensor(data.normalise(data.test_images)), torch.from_numpy(data.test_labels)
+    test = tensor(data.normalise(data.test_inputs)), torch.from_numpy(data.test_labels)
     found = {"distilled, soft labels and weights": [], "random real, hard labels": []}
     for seed in SEEDS:
         contents, _ = distil(run, seed=seed)
@@ -99,7 +100,7 @@ def learnt(run) -> None:
             ignore,
             CPU,
         )
-        images, labels = tensor(data.normalise(data.train_images[drawn])), torch.from_numpy(data.train_labels[drawn])
+        images, labels = tensor(data.normalise(data.train_inputs[drawn])), torch.from_numpy(data.train_labels[drawn])
         plain = train(
             build_model(spec, data.channels, data.class_names), images, label_objective(labels, CPU), spec, ignore, CPU
         )

@@ -1,16 +1,16 @@
 """Projected per-sample per-logit gradients: the limit, the yardstick, this engine, and its peers, in one run.
 
-    python -m benchmarks.engine [--network resnet18 mobilenet_v2 vit mlp] [--k 2048] [--rounds 5] [--no-peers]
+    python -m benchmarks.engine [--network resnet18 bert …] [--k 2048] [--rounds 5] [--no-peers]
 
     yardstick   C plain batched autograd.grad calls with respect to all parameters, no per-sample gradients
     limit       the gradients with respect to activations alone, no weight gradients at all
     identity … structured   this engine, through each of its projections; the others: see benchmarks/peers.py
 
 In every round each way runs once, so that all see the same machine. Times are processor time of one thread, ratios
-medians over rounds; one call that takes longer than --cap seconds is not repeated. Memory is the peak (VmHWM) of a
-process of its own that does this one thing; "nothing" has only loaded the network. Errors are relative Frobenius
-errors of the class kernels against the exact ones, over --seeds fresh seeds (one for ways beyond the cap), beside
-√((1 + d)/k), which is to be expected.
+(to the yardstick, and to the limit) medians over rounds; a way that fails on a network has its error as its entry, and
+one that takes longer than --cap seconds is not repeated. Memory is the peak (VmHWM) of a process of its own that does
+this one thing; "nothing" has only loaded the network. Errors are relative Frobenius errors of the class kernels against
+the exact ones, over --seeds fresh seeds (one for ways beyond the cap), beside √((1 + d)/k), which is to be expected.
 """
 
 import argparse
@@ -53,13 +53,32 @@ def perceptron() -> nn.Module:
     return nn.Sequential(nn.Flatten(), *hidden, nn.Linear(1024, 10))
 
 
-# Name → (network, shape of an input, inputs at once).
+class TextEncoder(nn.Module):
+    """A BERT, reduced: 4 layers of width 192, 8,192 words, learnt positions, the mean over 64 tokens classified."""
+
+    def __init__(self):
+        super().__init__()
+        self.words, self.positions = nn.Embedding(8192, 192), nn.Parameter(0.1 * torch.randn(1, 64, 192))
+        self.norm = nn.LayerNorm(192)
+        layer = nn.TransformerEncoderLayer(192, 6, 768, dropout=0.0, activation="gelu", batch_first=True)
+        self.layers = nn.TransformerEncoder(layer, 4, enable_nested_tensor=False)
+        self.head = nn.Linear(192, 10)
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        return self.head(self.layers(self.norm(self.words(tokens) + self.positions)).mean(1))
+
+
+# Name → (network, shape of an input, inputs at once); without channels an input is tokens.
 NETWORKS = {
     "resnet18": (lambda: torchvision.models.resnet18(num_classes=10), (3, 64, 64), 16),
     "mobilenet_v2": (lambda: torchvision.models.mobilenet_v2(num_classes=10, dropout=0.0), (3, 128, 128), 8),
     "vit": (vision_transformer, (3, 64, 64), 16),
     "mlp": (perceptron, (1, 28, 28), 64),
+    "efficientnet_b0": (lambda: torchvision.models.efficientnet_b0(num_classes=10, dropout=0.0), (3, 128, 128), 8),
+    "bert": (TextEncoder, (64,), 16),
+    "convnext_tiny": (lambda: torchvision.models.convnext_tiny(num_classes=10), (3, 64, 64), 8),
 }
+LAYERS = (nn.Conv2d, nn.BatchNorm2d, nn.Linear, nn.LayerNorm, nn.Embedding)
 
 
 @dataclass(frozen=True)
@@ -73,17 +92,21 @@ class Way:
 
 @dataclass
 class Measured:
-    """Seconds per input and logit in every round, and the class kernels of the first."""
+    """Seconds per input and logit in every round, and the class kernels of the first; or why there are none."""
 
     seconds: list
     kernels: np.ndarray | None = None
+    failure: str = ""
 
 
 def subject(name: str) -> tuple[nn.Module, Tensor]:
     """A network in eval mode whose running statistics fit its inputs, and inputs that differ."""
     torch.manual_seed(0)
     make, shape, count = NETWORKS[name]
-    module, x = make(), torch.randn(count, *shape)
+    module = make()
+    if len(shape) == 1:
+        return module.eval(), torch.randint(0, 8192, (count, *shape))
+    x = torch.randn(count, *shape)
     x = x + 2 * nn.functional.interpolate(torch.randn(count, shape[0], 4, 4), shape[1:], mode="bilinear")
     for part in module.modules():
         if isinstance(part, nn.BatchNorm2d):
@@ -106,7 +129,7 @@ def limit(module: nn.Module, x: Tensor) -> Parts:
     handles = [
         part.register_forward_hook(lambda part, args, y: edges.append(get_gradient_edge(y)))
         for part in leaves
-        if type(part) in (nn.Conv2d, nn.BatchNorm2d, nn.Linear, nn.LayerNorm)
+        if isinstance(part, LAYERS)
     ]
     y = module(x)
     for handle in handles:
@@ -156,17 +179,17 @@ def once(way: Way, x: Tensor) -> tuple[float, list]:
 
 
 def measure(found: dict[str, Way], x: Tensor, rounds: int, cap: float) -> dict[str, Measured]:
-    """Run every way in every round; drop those that fail, and do not repeat those beyond the cap."""
+    """Run every way in every round; do not repeat those that fail, or take longer than the cap."""
     measured: dict[str, Measured] = {}
-    for turn in range(rounds + 1):
+    for _ in range(rounds + 1):
         for name, way in found.items():
             known = measured.get(name)
-            if turn and (known is None or known.seconds[0] * way.inputs * 10 / way.factor > cap):
+            if known is not None and (known.failure or known.seconds[0] * way.inputs * 10 / way.factor > cap):
                 continue
             try:
                 seconds, kernels = once(way, x)
             except Exception as error:
-                print(f"{name} left out: {type(error).__name__}: {str(error).splitlines()[0][:90]}", flush=True)
+                measured[name] = Measured([], failure=f"{type(error).__name__}: {str(error).splitlines()[0][:90]}")
                 continue
             if known is None:
                 known = measured[name] = Measured([], np.stack(kernels) if kernels else None)
@@ -193,16 +216,23 @@ def table(name: str, k: int, options, projections: tuple[str, ...]) -> None:
     measured = measure(found, x, options.rounds, options.cap)
     exact = exact_kernels(prepare(module, x), x).numpy()
     expected = np.mean([expected_error(K, k) for K in exact])
+
+    def memory(way: str) -> str:
+        return "–" if options.no_memory else peak(name, k, way)
+
     P = sum(p.numel() for p in module.parameters())
     print(f"\n{name}: P = {P:,}, inputs {tuple(x.shape)}, C = 10, k = {k}; error to expect {expected:.4f}")
-    print("| way | ms per (input, logit) | ratio | peak memory, MB | kernel error | of expected |\n" + "|---" * 6 + "|")
-    print(f"| nothing | – | – | {peak(name, k, 'nothing')} | – | – |")
-    yard = np.array(measured["yardstick"].seconds)
+    print("| way | ms per (input, logit) | of yardstick | of limit | peak, MB | kernel error | of expected |")
+    print("|---" * 7 + f"|\n| nothing | – | – | – | {memory('nothing')} | – | – |")
+    yard, least = (np.array(measured[way].seconds) for way in ("yardstick", "limit"))
     for way, result in measured.items():
+        if result.failure:
+            print(f"| {way} | fails: {result.failure} | | | | | |", flush=True)
+            continue
         seconds = np.array(result.seconds)
         # The first round warms up, where there is a second.
         warm = slice(1 if len(seconds) > 1 else 0, None)
-        ratio = np.median((seconds / yard[: len(seconds)])[warm])
+        ratio, above = (np.median((seconds / base[: len(seconds)])[warm]) for base in (yard, least))
         quick = seconds[0] * found[way].inputs * 10 < options.cap
         if way in projections and way != "identity" and quick:
             b = found[way].inputs if way != "structured" else len(x)
@@ -217,7 +247,7 @@ def table(name: str, k: int, options, projections: tuple[str, ...]) -> None:
             error, share = None, "–"
         shown = "–" if error is None else f"{error:.4f}"
         cost = 1e3 * np.median(seconds[warm])
-        print(f"| {way} | {cost:.3g} | {ratio:.2f} | {peak(name, k, way)} | {shown} | {share} |", flush=True)
+        print(f"| {way} | {cost:.3g} | {ratio:.2f} | {above:.2f} | {memory(way)} | {shown} | {share} |", flush=True)
 
 
 def peak(name: str, k: int, way: str) -> str:
@@ -247,6 +277,7 @@ def main() -> None:
     options.add_argument("--cap", type=float, default=20.0, help="seconds after which a way is not repeated")
     options.add_argument("--projections", nargs="+", default=PROJECTIONS, choices=PROJECTIONS)
     options.add_argument("--no-peers", action="store_true")
+    options.add_argument("--no-memory", action="store_true", help="do not measure peaks, which starts processes")
     options.add_argument("--memory-of", help=argparse.SUPPRESS)
     arguments = options.parse_args()
     torch.set_num_threads(1)

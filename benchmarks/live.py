@@ -198,9 +198,9 @@ MOVES = {
 def pages() -> None:
     """Print what the panels of each page take on the embedded run after one move: median processor milliseconds."""
     from dntk_core import RunSpec, load_or_build
-    from dntk_core.dashboard.offline import page_of
+    from dntk_core.dashboard.choices.view import View
+    from dntk_core.dashboard.offline.pages import page_of
     from dntk_core.dashboard.sections import SECTIONS
-    from dntk_core.dashboard.view import View
 
     run = load_or_build(RunSpec.default())
     print("\npage                     first look   " + "one move of each slider, ms")

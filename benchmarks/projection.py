@@ -34,7 +34,7 @@ def main() -> None:
     run = load_or_build(RunSpec.default())
     data = load_data(run.spec.data)
     index = run.artifacts["inputs"]["kernel_index"][:: len(run.targets) // arguments.inputs][: arguments.inputs]
-    x = torch.from_numpy(data.normalise(data.train_images[index]))
+    x = torch.from_numpy(data.normalise(data.train_inputs[index]))
     network = prepare(load_network(run.spec, data, run.artifacts["model"], Compute("cpu")), x)
     exact = exact_kernels(network, x).numpy()
     print(f"{len(x)} inputs, P = {network.P:,}, {arguments.seeds} seeds")

@@ -1,20 +1,25 @@
 """One and two ranks here, and what 8, 64 and 512 GPUs would take for ImageNet.
 
-    python -m benchmarks.scaling [--repeats 3] [--logits 10]
+    python -m benchmarks.scaling [--repeats 3] [--logits 1000] [--sums 32]
 
-Here: the features stage of the digits run under torchrun with 1 and 2 ranks of one thread each, alternately; their
-features must agree bit for bit. There: ResNet-50 at 224 px. Its cost per input is counted in operations, times what
+Here: the features stage of the digits run under torchrun with 1 and 2 ranks of one thread each, alternately, and the
+analyses of that run by as many; features must agree bit for bit. There: ResNet-50 at 224 px, so many sums of so many
+logits (0: every logit). Its cost per input is counted in operations, times what
 the engine was measured to need beyond the signal back-propagation (in processor time, on this machine); the hardware
-is that of HARDWARE. Ranks exchange nothing: each reads images and writes shards, and the kernels read the shards once.
+is that of HARDWARE. Beside gradients all else is counted: images read, shards written and hashed by each rank, then
+joined and hashed again by one process; and the analyses on the processors beside the GPUs, whose speed at one thread
+and at hashing is measured here: products of Lanczos and what it reads, sums between ranks, orthogonalisation (which
+every rank does for itself), second moments and their eigenproblems.
 """
 
 import argparse
+import hashlib
 import os
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from time import process_time
+from time import perf_counter, process_time
 
 import numpy as np
 import torch
@@ -34,14 +39,19 @@ SPEC = RunSpec(model=ModelSpec(epochs=0), inputs=InputSpec(kernel=1200, test=500
 IMAGES, IMAGE_BYTES = 1_281_167, 110_000
 # A GPU like an A100: float32 products through tensor cores (TF32, 156 TFLOP/s), 35 % of it in practice, 40 GB;
 # storage that all ranks share.
-HARDWARE = {"flops": 156e12, "share": 0.35, "memory": 40e9, "storage": 10e9}
+# Eight cores beside every GPU, and a network of 100 Gbit/s.
+HARDWARE = {"flops": 156e12, "share": 0.35, "memory": 40e9, "storage": 10e9, "cores": 8, "network": 12.5e9}
+# Of Lanczos: vectors at a time, and in all.
+BLOCK, BASIS = 128, 2048
+GPUS = (8, 64, 512)
 
 
 def main() -> None:
     """Print both tables."""
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--repeats", type=int, default=3)
-    options.add_argument("--logits", type=int, default=10)
+    options.add_argument("--logits", type=int, default=1000)
+    options.add_argument("--sums", type=int, default=32)
     options.add_argument("--peak-of", type=int, help=argparse.SUPPRESS)
     arguments = options.parse_args()
     torch.set_num_threads(1)
@@ -49,12 +59,13 @@ def main() -> None:
         print_peak(arguments.peak_of)
         return
     here(arguments.repeats)
-    there(arguments.logits)
+    there(arguments.logits, arguments.sums or arguments.logits)
 
 
 def here(repeats: int) -> None:
     """Measure 1 and 2 ranks alternately."""
     seconds: dict[int, list[float]] = {1: [], 2: []}
+    analysed: dict[int, list[float]] = {1: [], 2: []}
     found = []
     for _ in range(repeats):
         for ranks in seconds:
@@ -62,50 +73,88 @@ def here(repeats: int) -> None:
                 artifact = build(Path(folder), ranks)
                 seconds[ranks].append(artifact.note["seconds"])
                 found.append(np.array(artifact["features"]))
+                analysed[ranks].append(analyse(Path(folder), ranks))
     same = all(np.array_equal(found[0], each) for each in found[1:])
     print(f"digits, {SPEC.inputs.kernel} + {SPEC.inputs.test} inputs, {os.cpu_count()} cores; bit for bit: {same}")
-    print("| ranks | features, s | speed-up |\n|---|---|---|")
-    for ranks, values in seconds.items():
-        gain = np.median(np.array(seconds[1]) / np.array(values))
-        print(f"| {ranks} | {np.median(values):.1f} | {gain:.2f} |", flush=True)
+    print("| ranks | features, s | speed-up | analyses, s, with their start | speed-up |\n|---|---|---|---|---|")
+    for ranks in seconds:
+        gains = [np.median(np.array(each[1]) / np.array(each[ranks])) for each in (seconds, analysed)]
+        times = [np.median(each[ranks]) for each in (seconds, analysed)]
+        print(f"| {ranks} | {times[0]:.1f} | {gains[0]:.2f} | {times[1]:.1f} | {gains[1]:.2f} |", flush=True)
 
 
 def build(folder: Path, ranks: int):
     """Build the run's features in a folder of their own, and return their artifact."""
     (folder / "spec.json").write_text(SPEC.to_json())
-    launcher = ["-m", "torch.distributed.run", "--nproc-per-node", str(ranks), "--master-port", "0"]
-    command = [sys.executable, *launcher, "-m", "dntk_core", "build", "--spec", str(folder / "spec.json")]
-    environment = os.environ | {"DNTK_CACHE_DIR": str(folder), "OMP_NUM_THREADS": "1"}
-    subprocess.run([*command, "--batch", "50"], env=environment, cwd=ROOT, check=True, capture_output=True)
+    launched(folder, ranks, "build", "--spec", str(folder / "spec.json"), "--batch", "50")
     return open_run(SPEC.key, Store(folder)).artifacts["features"]
 
 
-def there(logits: int) -> None:
+def analyse(folder: Path, ranks: int) -> float:
+    """Seconds by the clock of all analyses for 5 and 10 clusters."""
+    started = perf_counter()
+    launched(folder, ranks, "analyse", SPEC.key, "--clusters", "5", "10")
+    return perf_counter() - started
+
+
+def launched(folder: Path, ranks: int, *command: str) -> None:
+    """Run a command under torchrun, of one thread each."""
+    launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(ranks)]
+    environment = os.environ | {"DNTK_CACHE_DIR": str(folder), "OMP_NUM_THREADS": "1"}
+    subprocess.run([*launcher, "-m", "dntk_core", *command], env=environment, cwd=ROOT, check=True, capture_output=True)
+
+
+def there(logits: int, sums: int) -> None:
     """Predict ImageNet with ResNet-50."""
     torch.manual_seed(0)
-    module, x = torchvision.models.resnet50(num_classes=logits).eval(), torch.randn(2, 3, 224, 224)
+    # What the engine takes beyond the signals does not depend on how many there are.
+    module, x = torchvision.models.resnet50(num_classes=10).eval(), torch.randn(2, 3, 224, 224)
     network = prepare(module, x)
     through = projector(network, ProjectionSpec(), x.device)
     ratios = [timed(lambda: project_batch(network, through, x)) / timed(signals(module, x)) for _ in range(3)]
     beyond = np.median(ratios)
     forward = forward_flops(network, x[:1])
-    per_input = forward * (1 + logits * beyond)
-    written = IMAGES * logits * through.k * 4
-    each = logits * (peak(6) - peak(2)) / 4
-    batch = int(0.8 * HARDWARE["memory"] // each)
-    print(f"\nImageNet ({IMAGES:,} images), ResNet-50 at 224 px, {logits} logits, k = {through.k}")
+    each = sums * (peak(6) - peak(2)) / 4
+    hashing, products = rates()
+    print(f"\nImageNet ({IMAGES:,} images), ResNet-50 at 224 px, {sums} sums of {logits} logits, k = {through.k}")
     print(f"forward {forward / 1e9:.1f} GFLOP; the engine takes {beyond:.2f} × the signal back-propagation (measured)")
     print(f"memory per input at most {each / 1e6:.0f} MB: measured for one logit, times all, as GPUs take them at once")
-    speed, storage = HARDWARE["flops"] * HARDWARE["share"], HARDWARE["storage"]
-    print(f"per GPU {speed / 1e12:.0f} TFLOP/s, {HARDWARE['memory'] / 1e9:.0f} GB; storage {storage / 1e9:.0f} GB/s")
-    print("| GPUs | compute, min | storage, min | total, min | batch | read, GB | written, GB | between GPUs, GB |")
-    print("|---" * 8 + "|")
-    read = IMAGES * IMAGE_BYTES
-    for gpus in (8, 64, 512):
-        computing, moving = IMAGES / gpus * per_input / speed / 60, (read + written) / storage / 60
-        # Reading, computing and writing overlap: the slowest sets the pace.
-        times = f"{computing:.1f} | {moving:.1f} | {max(computing, moving):.1f}"
-        print(f"| {gpus} | {times} | {batch} | {read / 1e9:.0f} | {written / 1e9:.0f} | 0 |")
+    print(
+        f"one thread here: hashing {hashing / 1e9:.2f} GB/s, float64 products {products / 1e9:.0f} GFLOP/s (measured)"
+    )
+    terms = {gpus: minutes(gpus, sums, through.k, forward * (1 + sums * beyond), hashing, products) for gpus in GPUS}
+    print("| minutes | " + " | ".join(f"{gpus} GPUs" for gpus in GPUS) + " |\n" + "|---" * (len(GPUS) + 1) + "|")
+    for name in terms[GPUS[0]]:
+        print(f"| {name} | " + " | ".join(f"{terms[gpus][name]:.1f}" for gpus in GPUS) + " |")
+    print("| all | " + " | ".join(f"{sum(terms[gpus].values()):.1f}" for gpus in GPUS) + " |")
+    largest = {gpus: max(terms[gpus], key=lambda name, gpus=gpus: terms[gpus][name]) for gpus in GPUS}
+    print("largest: " + "; ".join(f"{gpus} GPUs: {name}" for gpus, name in largest.items()))
+
+
+def minutes(gpus: int, sums: int, k: int, flops: float, hashing: float, products: float) -> dict[str, float]:
+    """What every part takes, one after the other, for m = all images as kernel inputs."""
+    m, written, blocks = IMAGES, 4.0 * IMAGES * sums * k, BASIS // BLOCK
+    storage, network, ours = HARDWARE["storage"], HARDWARE["network"], HARDWARE["cores"] * products
+    exchanged = blocks * (2 * 8 * sums * k * BLOCK + 8 * m * BLOCK)
+    seconds = {
+        "gradients": m / gpus * flops / (HARDWARE["flops"] * HARDWARE["share"]),
+        "reading images": m * IMAGE_BYTES / storage,
+        "writing shards": written / storage,
+        "hashing shards, each rank its own": written / gpus / hashing,
+        "joining and hashing them, one process": 2 * written / storage + written / hashing,
+        "Lanczos: products": blocks * 4 * m * sums * k * BLOCK / gpus / ours,
+        "Lanczos: reading features": 2 * blocks * written / storage,
+        "Lanczos: sums between ranks": exchanged / network,
+        "Lanczos: orthogonalisation, every rank": 4 * m * BASIS**2 / ours,
+        "second moments": (m * sums * k * k / ours + 10 * sums * k**3 / ours) / gpus + written / storage,
+    }
+    return {name: value / 60 for name, value in seconds.items()}
+
+
+def rates() -> tuple[float, float]:
+    """Bytes hashed and float64 operations of a product, per second of one thread."""
+    data, A = bytes(2**26), np.random.default_rng(0).standard_normal((1024, 1024))
+    return len(data) / timed(lambda: hashlib.sha256(data).digest()), 2 * 1024**3 / timed(lambda: A @ A)
 
 
 def peak(inputs: int) -> int:

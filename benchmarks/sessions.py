@@ -21,7 +21,7 @@ from playwright.async_api import Browser, Page, async_playwright
 
 from dntk_core import RunSpec, load_or_build
 from dntk_core.cache.store import Store
-from dntk_core.dashboard.pictures import launch_options
+from dntk_core.dashboard.offline.pictures import launch_options
 from tests.browser.launch import own_tracebacks, serve
 
 PAGES = ("Spectra", "Containment", "Gap_coverage", "Gradient_distillation")

@@ -1,5 +1,7 @@
 """Distilled neural tangent kernels: a trained network's kernel, computed once, explored live."""
 
+from typing import TYPE_CHECKING, Any
+
 from dntk_core.base.compute import Compute
 from dntk_core.base.errors import Cancelled, DNTKError
 from dntk_core.base.progress import Progress
@@ -17,8 +19,22 @@ from dntk_core.readout.problem import Problem
 from dntk_core.readout.ridge import evaluate, predict
 from dntk_core.readout.scores import Scores, score
 from dntk_core.run.export import export_distilled, load_distilled
+from dntk_core.run.from_features import from_features
 from dntk_core.run.live import Live
 from dntk_core.run.pipeline import Run, collect_garbage, delete_run, find_run, load_or_build, open_run, runs
+
+if TYPE_CHECKING:
+    from dntk_core.run.study import study
+
+
+def __getattr__(name: str) -> Any:
+    """Import `study` when it is asked for: it needs PyTorch, which takes seconds to load."""
+    if name == "study":
+        from dntk_core.run.study import study
+
+        return study
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 __all__ = [
     "METHODS",
@@ -46,6 +62,7 @@ __all__ = [
     "evaluate",
     "export_distilled",
     "find_run",
+    "from_features",
     "grid_search",
     "load_distilled",
     "load_or_build",
@@ -58,5 +75,6 @@ __all__ = [
     "score",
     "size_curve",
     "spectral_clusters",
+    "study",
     "truncation_rank",
 ]

@@ -2,19 +2,31 @@
 
 import streamlit as st
 
-from dntk_core.dashboard.cautious import warn
+from dntk_core.dashboard.asking.opened import opened
+from dntk_core.dashboard.choices.picks import on_click
+from dntk_core.dashboard.choices.sidebar import apply
+from dntk_core.dashboard.drawing.cautious import warn
+from dntk_core.dashboard.drawing.panel import show
+from dntk_core.dashboard.drawing.recipe import copy_recipe
 from dntk_core.dashboard.page import page
-from dntk_core.dashboard.panel import show
-from dntk_core.dashboard.recipe import copy_recipe
 from dntk_core.dashboard.sections import spectra
 
-with page(spectra.TITLE, uses=("kernel", "epsilon", "ridge", "H")) as here:
+
+def look_at(point: dict) -> None:
+    """Look at the kernel that was clicked."""
+    kernel = spectra.kernel_at(here, point)
+    if kernel is not None:
+        apply(kernel=kernel)
+
+
+with page(spectra.TITLE, uses=("kernel", "epsilon", "energy", "H")) as here:
     warn(here.run)
     decay, summary, picture = spectra.panels(here)
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        show(decay)
+        show(decay, on_click=look_at)
     with right:
-        show(picture)
-    show(summary)
+        show(picture, on_click=on_click(lambda point: spectra.pick_at(here, point)))
+    opened(here)
+    show(summary, on_click=look_at)
     copy_recipe(here, *spectra.calls(here))

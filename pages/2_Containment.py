@@ -2,16 +2,31 @@
 
 import streamlit as st
 
-from dntk_core.dashboard.null_model import offered
+from dntk_core.dashboard.asking.null_model import offered
+from dntk_core.dashboard.asking.opened import opened
+from dntk_core.dashboard.choices.picks import Pick, pick
+from dntk_core.dashboard.choices.sidebar import apply
+from dntk_core.dashboard.choices.stops import CONTAINED_RANKS
+from dntk_core.dashboard.drawing.panel import show
+from dntk_core.dashboard.drawing.recipe import copy_recipe
 from dntk_core.dashboard.page import page
-from dntk_core.dashboard.panel import show
-from dntk_core.dashboard.recipe import copy_recipe
 from dntk_core.dashboard.sections import containment
 
-with page(containment.TITLE, uses=("kernel", "H", "epsilon", "rank")) as here:
+
+def clicked(point: dict) -> None:
+    """Open the cluster of a row; on a curve, look at that rank."""
+    h = containment.cluster_at(point)
+    if h is None:
+        apply(rank=int(point["x"]))
+    else:
+        pick(Pick.of("cluster", h))
+
+
+with page(containment.TITLE, uses=("kernel", "H", "epsilon", "energy", "rank"), scales=CONTAINED_RANKS) as here:
     null = offered(here)
     with st.spinner("Measuring clusters", show_time=True):
         found = containment.panels(here, null)
     for panel in found:
-        show(panel)
+        show(panel, on_click=clicked)
+    opened(here)
     copy_recipe(here, *containment.calls(here))

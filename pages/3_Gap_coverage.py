@@ -2,20 +2,32 @@
 
 import streamlit as st
 
-from dntk_core.dashboard.null_model import offered
+from dntk_core.dashboard.asking.null_model import offered
+from dntk_core.dashboard.asking.opened import opened
+from dntk_core.dashboard.choices.picks import Pick, pick
+from dntk_core.dashboard.choices.sidebar import apply
+from dntk_core.dashboard.choices.stops import SEEN_GAPS
+from dntk_core.dashboard.choices.tabs import open_tab, tab
+from dntk_core.dashboard.drawing.panel import show
+from dntk_core.dashboard.drawing.recipe import copy_recipe
 from dntk_core.dashboard.page import page
-from dntk_core.dashboard.panel import show
-from dntk_core.dashboard.recipe import copy_recipe
 from dntk_core.dashboard.sections import coverage
 
-SHOWN = {"One kernel": coverage.chosen, "Every class": coverage.every}
 
-with page(coverage.TITLE, uses=("kernel", "H", "epsilon", "tau_g", "rule")) as here:
-    shown = st.segmented_control(
-        "Show", list(SHOWN), default="One kernel", required=True, key="coverage_shown", label_visibility="collapsed"
-    )
+def clicked(point: dict) -> None:
+    """Open the direction that was clicked; in a small figure, of its class."""
+    if shown == "every":
+        apply(kernel=coverage.class_at(here, point))
+    pick(Pick.of("direction", round(point["x"]) - 1))
+
+
+SHOWN = {"one": coverage.chosen, "every": coverage.every}
+
+with page(coverage.TITLE, uses=coverage.USES[open_tab("kernels", coverage.VIEWS)], scales=SEEN_GAPS) as here:
+    shown = tab(here, "kernels", coverage.VIEWS)
     null = offered(here)
     with st.spinner("Measuring clusters", show_time=True):
         found = SHOWN[shown](here, null)
-    show(found)
+    show(found, on_click=clicked)
+    opened(here)
     copy_recipe(here, *coverage.calls(here))

@@ -2,10 +2,12 @@
 
 import streamlit as st
 
-from dntk_core.dashboard.mixing import USES
+from dntk_core.dashboard.asking.opened import opened
+from dntk_core.dashboard.choices.mixing import USES
+from dntk_core.dashboard.choices.picks import on_click
+from dntk_core.dashboard.drawing.panel import show
+from dntk_core.dashboard.drawing.recipe import copy_recipe, scores_command
 from dntk_core.dashboard.page import page
-from dntk_core.dashboard.panel import show
-from dntk_core.dashboard.recipe import copy_recipe, scores_command
 from dntk_core.dashboard.sections import distillation
 
 with page(distillation.TITLE, uses=USES) as here:
@@ -13,6 +15,9 @@ with page(distillation.TITLE, uses=USES) as here:
     # Below the figures, but asked first: it decides which gradients they show.
     number = st.pagination(distillation.pages(here), key="gradients_page")
     with figures:
-        for panel in distillation.panels(here, number):
-            show(panel)
+        outcome, gallery = distillation.panels(here, number)
+        clicked = on_click(lambda point: distillation.pick_at(here, number, point))
+        show(outcome, on_click=clicked)
+        opened(here)
+        show(gallery, on_click=clicked)
     copy_recipe(here, *distillation.calls(here), command=scores_command(here))

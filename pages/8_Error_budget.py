@@ -2,10 +2,17 @@
 
 import streamlit as st
 
+from dntk_core.dashboard.choices.sidebar import apply
+from dntk_core.dashboard.drawing.panel import show
+from dntk_core.dashboard.drawing.recipe import copy_recipe
 from dntk_core.dashboard.page import page
-from dntk_core.dashboard.panel import show
-from dntk_core.dashboard.recipe import copy_recipe
-from dntk_core.dashboard.sections import budget
+from dntk_core.dashboard.sections import budget, curves
+
+
+def clicked(point: dict) -> None:
+    """Set the ridge to the one that was clicked."""
+    apply(ridge=curves.nearest_ridge(float(point["x"])))
+
 
 with page(budget.TITLE, uses=("kernel", "ridge", "epsilon")) as here:
     known = st.session_state.get("budget_parts") == here.run.key
@@ -13,7 +20,7 @@ with page(budget.TITLE, uses=("kernel", "ridge", "epsilon")) as here:
         found = budget.panels(here, parts=known)
     for column, panel in zip(st.columns(2, gap="medium"), found, strict=True):
         with column:
-            show(panel)
+            show(panel, on_click=clicked if panel.key == "budget_ridge" else None)
     below = st.container()
     st.markdown(budget.MEANINGS)
     copy_recipe(here, *budget.calls(here))

@@ -6,28 +6,52 @@ Each target takes an input and says whether it was accepted; it may raise nothin
 import hashlib
 import io
 import json
+import re
 import warnings
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import closing, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
 from safetensors.numpy import save_file
 
+from dntk_core.base import schema
 from dntk_core.base.errors import DNTKError
-from dntk_core.base.spec import RunSpec
-from dntk_core.cache.artifact import LAYOUT
-from dntk_core.cache.index import Index
+from dntk_core.base.spec import ProjectionSpec, RunSpec
+from dntk_core.cache import files, index
+from dntk_core.cache.artifact import LAYOUT, read_meta
+from dntk_core.cache.files import described, read_json
+from dntk_core.cache.index import Index, _checked
+from dntk_core.cache.listing import _READ, Listing
+from dntk_core.cache.sealed import check_seal, sealed
 from dntk_core.cache.store import Store
 from dntk_core.cache.workbench import Workbench
-from dntk_core.dashboard import literal
-from dntk_core.dashboard.controls import CONTROLS, Limits
-from dntk_core.dashboard.view import View, link, restore
+from dntk_core.dashboard.choices.controls import CONTROLS, Limits
+from dntk_core.dashboard.choices.view import View, link, restore
+from dntk_core.dashboard.drawing import literal
+from dntk_core.run import export
 from dntk_core.run.export import FORMAT, VERSION, _describe, load_distilled
 from dntk_core.run.pipeline import open_run
 
-PATHS = ("../../x", "/etc/passwd", "..", ".", "", "a/b", "a\0b", "x" * 5000, "\ud800", "~/x", "C:\\x", "meta.json")
+PATHS = (
+    "../../x",
+    "/etc/passwd",
+    "..",
+    ".",
+    "",
+    "a/b",
+    "a\0b",
+    "x" * 5000,
+    "\ud800",
+    "~/x",
+    "C:\\x",
+    "meta.json",
+    "folder",
+)
 NUMBERS = (0, -1, 2**63, 10**400, 1e308, float("inf"), float("nan"), True, None)
 odd = st.sampled_from([*PATHS, *NUMBERS])
 texts = st.text(max_size=20) | st.sampled_from(PATHS)
@@ -42,10 +66,15 @@ LIMITS = Limits(60, ("cat", "dog"))
 
 @dataclass(frozen=True)
 class Target:
-    """inputs: what is handed in; prepare: given a cache folder, returns what takes an input, True if it accepts it."""
+    """Something that takes what strangers hand in.
+
+    inputs: what is handed in; prepare: given a cache folder, returns what takes an input, True if it accepts it
+    parser: the functions that the inputs must reach
+    """
 
     inputs: st.SearchStrategy
-    prepare: Callable[[Path], Callable[[object], bool]]
+    prepare: Callable[[Path], Callable[[Any], bool]]
+    parser: tuple[Callable, ...]
 
 
 def places(document, at=()) -> list[tuple]:
@@ -95,12 +124,34 @@ def changed(document) -> st.SearchStrategy:
     return whole | whole | cut | deep | texts | values.map(json.dumps)
 
 
+def sealing(document) -> st.SearchStrategy:
+    """A sealed document changed, under the seal it had or under one that fits what it says now; or with none."""
+    return changed(sealed(document)) | changed(document).map(resealed) | changed(document)
+
+
+def resealed(text: str) -> str:
+    try:
+        return json.dumps(sealed(json.loads(text)))
+    except (ValueError, RecursionError, AttributeError):
+        return text
+
+
+# Why inputs were refused, by the first words: what was tried reached as many places of the parser.
+REASONS: Counter = Counter()
+
+
+def refused(why: object) -> bool:
+    """Note a refusal."""
+    REASONS[" ".join(re.sub(r"'.*?'|[0-9]+|_.*|\S*/\S*", "", str(why)).split()[:8])] += 1
+    return False
+
+
 def softly(act: Callable[[], object]) -> bool:
     """Whether it was accepted; DNTKError is a refusal."""
     try:
         act()
-    except DNTKError:
-        return False
+    except DNTKError as error:
+        return refused(error)
     return True
 
 
@@ -112,6 +163,8 @@ def take_links(folder: Path) -> Callable:
         assert all(CONTROLS[name].allows(value, LIMITS) for name, value in view.items())
         for notice in notices:
             literal.markdown(notice).encode()
+        for notice in notices:
+            refused(notice)
         opened = "run" in parameters and softly(lambda: open_run(parameters["run"], store))
         return opened or not notices
 
@@ -129,17 +182,20 @@ def take_specs(folder: Path) -> Callable:
 
 def take_manifests(folder: Path) -> Callable:
     store, spec = Store(folder), RunSpec.default()
+    known = Index(store)
     good = store.load_or_build("kernels", spec.key, spec.to_json(), lambda bench: ({"numbers": KEPT}, {})).folder
+    (good / "folder").mkdir()
 
     def take(text: str) -> bool:
         for aside in folder.glob("damaged/*"):
             aside.rename(good)
         (good / "meta.json").write_bytes(text.encode(errors="surrogatepass"))
-        for description in store.artifacts("kernels"):
-            Index(store)._info(description["key"], {description["key"]: json.dumps(description)})
-        with warnings.catch_warnings(action="ignore"):
+        known._info(spec.key, known._read(spec.key))
+        with warnings.catch_warnings(record=True, action="always") as said:
             artifact = store.get("kernels", spec.key)
-        return artifact is not None and softly(lambda: artifact["numbers"])
+        if artifact is None:
+            return refused(str(said[-1].message).partition("(")[2] if said else "of another version")
+        return softly(lambda: artifact["numbers"])
 
     return take
 
@@ -147,17 +203,63 @@ def take_manifests(folder: Path) -> Callable:
 def take_shards(folder: Path) -> Callable:
     bench = Workbench(folder / "partial" / "features-x")
     bench.shard("s0", lambda: {"part": KEPT})
+    (bench.folder / "folder").mkdir()
 
     def take(text: str) -> bool:
         (bench.folder / "s0.json").write_bytes(text.encode(errors="surrogatepass"))
-        return bench.find("s0") is not None
+        if bench.find("s0") is not None:
+            return True
+        with suppress(FileNotFoundError):
+            softly(lambda: described(bench.folder, read_json(bench.folder / "s0.json")))
+        return False
 
     return take
 
 
 def take_entries(folder: Path) -> Callable:
-    index, key = Index(Store(folder)), RunSpec.default().key
-    return lambda text: index._info(key, text) is not None
+    known, key = Index(Store(folder)), RunSpec.default().key
+    known.begin(RunSpec.default())
+    file = known.folder / f"{key}.json"
+
+    def take(text: str) -> bool:
+        file.write_bytes(text.encode(errors="surrogatepass"))
+        if known._info(key, known._read(key)) is not None:
+            return True
+        softly(lambda: RunSpec.from_json(_checked(read_json(file)).spec))
+        return False
+
+    return take
+
+
+def take_listings(folder: Path) -> Callable:
+    store, spec = Store(folder), RunSpec.default()
+    known = Index(store)
+    store.load_or_build("kernels", spec.key, spec.to_json(), lambda bench: ({"numbers": KEPT}, {}))
+    known.begin(spec)
+    known.listing.add({spec.key: json.dumps({"spec": spec.to_json(), "created": 1.7e9})})
+    database = known.listing.folder / "cache.db"
+    sound = database.read_bytes()
+
+    def take(given: tuple) -> bool:
+        changes, kept = given
+        content = bytearray(sound)
+        for place, byte in changes:
+            content[place % len(content)] = byte
+        database.parent.mkdir(exist_ok=True)
+        for beside in ("cache.db-wal", "cache.db-shm"):
+            database.with_name(beside).unlink(missing_ok=True)
+        database.write_bytes(content[: len(content) if kept is None else kept % len(content)])
+        try:
+            with closing(known.listing._connect("ro", 1)) as connection:
+                connection.execute(_READ, (10,)).fetchall()
+        except Exception as error:
+            refused(error)
+        read = spec.key in known.listing.rows()
+        # Whatever it holds, the run is there.
+        assert [info.key for info in known.all()] == [spec.key]
+        return read
+
+    return take
 
 
 def take_exports(suffix: str) -> Callable:
@@ -238,12 +340,26 @@ parameters = st.dictionaries(
     max_size=6,
 )
 
+damages = st.tuples(
+    st.lists(st.tuples(st.integers(0, 100) | st.integers(0, 10**6), st.integers(0, 255)), min_size=1, max_size=40),
+    st.none() | st.none() | st.integers(0, 10**6),
+)
+
+ENTRY = {"spec": SPEC.to_json(), "created": 1.7e9}
+# That of another run, and a date that no number holds.
+OTHER = replace(SPEC, projection=ProjectionSpec(k=7))
+ENTRIES = [json.dumps(ENTRY | change) for change in ({"spec": OTHER.to_json()}, {"created": 10**400})]
+entry_parser = (index._checked, Index._read, Index._info)
+export_parser = (export.load_distilled, export._check)
 TARGETS = {
-    "link": Target(parameters, take_links),
-    "spec": Target(changed(json.loads(SPEC.to_json())), take_specs),
-    "manifest": Target(changed(META), take_manifests),
-    "shard": Target(changed({"s0.part.npy": entry(KEPT)}), take_shards),
-    "index entry": Target(changed({"spec": SPEC.to_json(), "created": 1.7e9}), take_entries),
-    "export .npz": Target(exports, take_exports(".npz")),
-    "export .safetensors": Target(exports, take_exports(".safetensors")),
+    "link": Target(parameters, take_links, (restore,)),
+    "spec": Target(
+        changed(json.loads(SPEC.to_json())), take_specs, (RunSpec.from_json, schema.read, schema._read_field)
+    ),
+    "manifest": Target(sealing(META), take_manifests, (read_meta, described, files._is_entry, check_seal, Store._open)),
+    "shard": Target(changed({"s0.part.npy": entry(KEPT)}), take_shards, (Workbench.find, described)),
+    "index entry": Target(sealing(ENTRY) | st.sampled_from(ENTRIES), take_entries, entry_parser),
+    "listing": Target(damages, take_listings, (Listing.rows, index._entry)),
+    "export .npz": Target(exports, take_exports(".npz"), (*export_parser, export._read_npz)),
+    "export .safetensors": Target(exports, take_exports(".safetensors"), (*export_parser, export._read_safetensors)),
 }

@@ -1,5 +1,7 @@
 """Reference gradients by torch.func.jacrev, and this engine's own, for small networks."""
 
+from collections.abc import Callable, Iterable
+
 import pytest
 import torch
 from torch import nn
@@ -24,6 +26,18 @@ def jacobian(module: nn.Module, x: torch.Tensor, outputs: str = "logits") -> tor
 
     each = [jacrev(f)(theta, x_i) for x_i in x]
     return torch.stack([torch.cat([j[name].flatten(1) for name in theta], dim=1) for j in each], dim=1)
+
+
+def by_autograd(module: Callable, x: torch.Tensor, parameters: Iterable[torch.Tensor] = ()) -> torch.Tensor:
+    """Full Jacobians by plain autograd, one input and logit at a time: (C, b, P)."""
+    parameters = [p for p in parameters or module.parameters() if p.requires_grad]
+    outputs = [module(x_i.unsqueeze(0))[0] for x_i in x]
+
+    def gradient(value):
+        found = torch.autograd.grad(value, parameters, retain_graph=True, allow_unused=True, materialize_grads=True)
+        return torch.cat([g.flatten() for g in found])
+
+    return torch.stack([torch.stack([gradient(y[c]) for y in outputs]) for c in range(len(outputs[0]))])
 
 
 def features(module, x, spec=IDENTITY, outputs="logits", **how) -> torch.Tensor:

@@ -42,13 +42,13 @@ class Outcome:
 def short_run(folder: Path) -> RunSpec:
     """A run with every stage there is, each of them short, on some of the digits."""
     digits = load_data(DataSpec())
-    arrays = {"train_images": digits.train_images[:120], "train_labels": digits.train_labels[:120]}
-    arrays |= {"test_images": digits.test_images[:60], "test_labels": digits.test_labels[:60]}
+    arrays = {"train_images": digits.train_inputs[:120], "train_labels": digits.train_labels[:120]}
+    arrays |= {"test_images": digits.test_inputs[:60], "test_labels": digits.test_labels[:60]}
     np.savez(folder / "digits.npz", **arrays)
     return pin(
         RunSpec(
             DataSpec("npz", str(folder / "digits.npz")),
-            ModelSpec(epochs=4),
+            ModelSpec(epochs=4, keep="0,3", at=3),
             DatasetSpec("wmdd", per_class=2, iterations=20, base="distilled"),
             InputSpec(kernel=60, test=60),
             ProjectionSpec(k=128),

@@ -1,4 +1,4 @@
-"""Small networks of every layer kind, each with inputs for it."""
+"""Small networks of every kind, each with inputs for it."""
 
 import torch
 import torch.nn.functional as F
@@ -125,8 +125,8 @@ KINDS = {
     "convolutions": (Convolutions, _images, ()),
     "norms": (Norms, _images, ()),
     "tokens": (Tokens, _tokens, ()),
-    "shared": (Shared, _vectors, ("twice.weight", "twice.bias", "first.weight")),
-    "functional": (Functional, _vectors, ("linear.weight", "linear.bias")),
+    "shared": (Shared, _vectors, ()),
+    "functional": (Functional, _vectors, ()),
     "sequence first": (SequenceFirst, _sequences, ("linear.weight", "linear.bias")),
 }
 

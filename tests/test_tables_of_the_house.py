@@ -1,6 +1,6 @@
 """A score or a method is one row of its table: the core and the command line follow, and nothing else is touched.
 
-A toy stage is in run/test_stages.py, a toy source in data/test_sources.py, a toy projection and a toy layer kind in
+A toy stage is in run/test_stages.py, a toy source in data/test_sources.py, a toy projection and a toy operation in
 gradients/, a toy slider and its figures in dashboard/.
 """
 

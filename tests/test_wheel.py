@@ -41,7 +41,7 @@ def test_build_and_serve_from_the_wheel(installed, chromium, tmp_path):
     assert list((tmp_path / "kept" / "dntk" / "runs" / "artifacts").glob(f"kernels-{key}"))
 
     port, log = free_port(), tmp_path / "server.log"
-    command = [str(installed / "dntk"), "serve", "--port", str(port)]
+    command = [str(installed / "dntk"), "serve", "--no-token", "--port", str(port)]
     with running(command, port, log, tmp_path, environment) as address:
         tab = Tab(chromium.new_page(), address).goto(f"Spectra?run={key}")
         tab.plots(1)

@@ -60,6 +60,8 @@ def _hear(event: str, arguments: tuple) -> None:
 
 def _note(event: str, path, folder: int) -> None:
     name = os.fsdecode(path) if not isinstance(path, int) else os.readlink(f"/proc/self/fd/{path}")
+    # As SQLite names a file and how it is opened.
+    name = name.removeprefix("file:").partition("?")[0]
     if isinstance(folder, int) and folder >= 0 and not os.path.isabs(name):
         name = os.path.join(os.readlink(f"/proc/self/fd/{folder}"), name)
     place = os.path.realpath(os.path.dirname(os.path.abspath(name)))

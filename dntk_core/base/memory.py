@@ -3,16 +3,15 @@
 import os
 import resource
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 
 def peak_bytes() -> int:
     """Largest resident set since the last `forget_peak`, or since the start where that cannot be reset."""
-    with suppress(OSError):
-        for line in Path("/proc/self/status").read_text().splitlines():
-            if line.startswith("VmHWM:"):
-                return int(line.split()[1]) * 1024
+    if (found := _status("VmHWM")) is not None:
+        return found
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
@@ -21,6 +20,32 @@ def forget_peak() -> None:
     """Start measuring anew (Linux; elsewhere the peak stays that of the whole process)."""
     with suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")
+
+
+@contextmanager
+def at_most(more: int) -> Iterator[None]:
+    """Let this process allocate so many bytes more than it has, no others: what asks for them meets a MemoryError.
+
+    Where the system does not say what the process has, there is no limit.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    held = _status("VmData")
+    if held is not None:
+        limit = held + more
+        resource.setrlimit(resource.RLIMIT_DATA, (limit if soft == resource.RLIM_INFINITY else min(soft, limit), hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+
+
+def _status(name: str) -> int | None:
+    """Bytes that Linux says of this process under a name; None elsewhere."""
+    with suppress(OSError):
+        for line in Path("/proc/self/status").read_text().splitlines():
+            if line.startswith(f"{name}:"):
+                return int(line.split()[1]) * 1024
+    return None
 
 
 def available_bytes() -> int:

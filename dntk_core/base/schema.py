@@ -21,6 +21,15 @@ def require_one_of(what: str, value: str, known: tuple[str, ...]) -> None:
     require(value in known, f"{what} must be one of {', '.join(known)}, got {value!r}")
 
 
+def require_numbers(what: str, text: str) -> None:
+    """Refuse a text that is no list of numbers, commas between."""
+    numbers = [number.strip() for number in text.split(",")] if text else []
+    require(
+        all(number.isascii() and number.isdigit() for number in numbers),
+        f"{what} must be numbers of outputs separated by commas (0,217,482), got {text[:40]!r}",
+    )
+
+
 def read(cls: type[Any], value: Any, where: str) -> Any:
     """Build dataclass `cls` from JSON `value`; missing fields take their defaults, all else must fit exactly.
 

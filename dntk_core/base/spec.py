@@ -4,9 +4,11 @@ import json
 from dataclasses import asdict, dataclass
 
 from dntk_core.base.errors import DNTKError
+from dntk_core.base.naming import summary
 from dntk_core.base.parts import (
+    AUGMENTATIONS,
     BASES,
-    DATASET_METHODS,
+    KINDS,
     OUTPUTS,
     STARTS,
     WEIGHTS,
@@ -16,13 +18,17 @@ from dntk_core.base.parts import (
     ModelSpec,
     Parts,
     ProjectionSpec,
+    dataset_methods,
 )
 from dntk_core.base.schema import read
+from dntk_core.base.sketching import KEPT, SketchSpec
 from dntk_core.base.stages import stage_key, stages_of
 
 __all__ = [
+    "AUGMENTATIONS",
     "BASES",
-    "DATASET_METHODS",
+    "KEPT",
+    "KINDS",
     "OUTPUTS",
     "STARTS",
     "WEIGHTS",
@@ -32,6 +38,8 @@ __all__ = [
     "ModelSpec",
     "ProjectionSpec",
     "RunSpec",
+    "SketchSpec",
+    "dataset_methods",
 ]
 
 
@@ -65,12 +73,8 @@ class RunSpec(Parts):
 
     @property
     def summary(self) -> str:
-        """The run in one line, for people."""
-        inputs, projection, dataset = self.inputs, self.projection, self.dataset
-        k = "" if projection.name == "identity" else f" k={projection.k}"
-        kernel = f"{dataset.method} {dataset.per_class} per class" if self.distilled else f"{inputs.kernel}"
-        network = f"{self.model.name} of {dataset.base} images" if self.distilled else self.model.name
-        return f"{self.data.name} · {network} · {kernel}+{inputs.test} inputs · {projection.name}{k}"
+        """The run in one line, for people; two runs never share it."""
+        return summary(self)
 
     def to_json(self) -> str:
         """Write the spec as JSON with sorted keys."""

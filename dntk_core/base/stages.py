@@ -1,4 +1,4 @@
-"""The stages of a run, one row each: what a stage is made of, hashed into its key, and which module builds it.
+"""The stages of a run, one row each: what a stage is made of, hashed into its key, which module builds it, its cost.
 
 The table lies below all rooms that use it: keys name runs in the cache, and listing runs must not load PyTorch. So a
 row names its module, which `run/` imports when the stage is computed.
@@ -7,42 +7,32 @@ row names its module, which `run/` imports when the stage is computed.
 import hashlib
 import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, replace
+from typing import Any
 
-from dntk_core.base.parts import SELECTION_NAMES, Parts
-
-
-def always(run: Parts) -> bool:
-    """Every run goes through the stage."""
-    return True
-
-
-@dataclass(frozen=True)
-class Stage:
-    """One step of a run, computed once and cached.
-
-    version:  raise it when the algorithm changes: old artifacts are then no longer found
-    needs:    the stages it is built from, by the name its key has them under; of these and what they need in turn the
-              builder gets the artifacts, and of no others
-    settings: all else it depends on, as JSON
-    build:    a module with build(work), and where there is any help(work), what other processes can do meanwhile, and
-              disk(sizes), the bytes it writes
-    when:     which runs go through it
-    holds:    arrays, files and notes that are read later; an artifact without them is not one of this stage
-    """
-
-    name: str
-    version: int
-    needs: Callable[[Parts], dict[str, str]]
-    settings: Callable[[Parts], dict]
-    build: str
-    when: Callable[[Parts], bool] = always
-    holds: tuple[str, ...] = ()
+from dntk_core.base.parts import LAST, Parts
+from dntk_core.base.selections import SELECTIONS
+from dntk_core.base.stage import Stage
 
 
 def stages_of(run: Parts) -> tuple[str, ...]:
-    """The stages a run goes through, in the order of the table."""
-    return tuple(name for name, stage in STAGES.items() if stage.when(run))
+    """The stages a run goes through, in the order of the table, each after those that it needs."""
+    return tuple(name for name in kept_of(run) if not STAGES[name].asked)
+
+
+def kept_of(run: Parts) -> tuple[str, ...]:
+    """All stages that belong to a run, those among them that are only computed when asked for."""
+    order: dict[str, None] = {}
+
+    def add(name: str) -> None:
+        for need in STAGES[name].needs(run).values():
+            add(need)
+        order[name] = None
+
+    for name, stage in STAGES.items():
+        if stage.when(run):
+            add(name)
+    return tuple(order)
 
 
 def stage_key(run: Parts, name: str) -> str:
@@ -69,7 +59,14 @@ def _none(run: Parts) -> dict:
 
 def _gradients(run: Parts) -> dict:
     """What projected gradients depend on beside the network and the inputs."""
-    return {"projection": asdict(run.projection), "outputs": run.outputs, "precision": run.precision}
+    found = {"projection": run.projection.content, "outputs": run.outputs, "precision": run.precision}
+    found |= {"sketch": asdict(run.sketch)} if run.sketch.used else {}
+    return found | ({"kept": run.kept} if run.kept != "float32" else {})
+
+
+def _of_checkpoint(run: Parts) -> bool:
+    """Whether the network is one that training kept on its way."""
+    return run.model.at != LAST and not run.model.weights
 
 
 def _distilled_needs(run: Parts) -> dict[str, str]:
@@ -90,26 +87,32 @@ def _inputs_settings(run: Parts) -> dict:
     return {"data": run.data.content, "inputs": asdict(run.inputs)}
 
 
+# Shards of features lie beside the artifact made of them until it is finished.
+SHARDS_TOO = 2
+# Timed on digits: a step of synthesis in images of an epoch, how many sets of images are judged; 10 GFLOP/s.
+IMAGE_STEP, JUDGED_SETS, SECONDS_PER_PRODUCT = 4, 5, 2e-10
+
 _ROWS = (
+    Stage(
+        "checkpoints",
+        1,
+        needs=_none,
+        settings=lambda run: (
+            {"data": run.data.content, "model": replace(run.model, at=LAST).content, "keep": run.model.keep}
+        ),
+        build="dntk_core.run.stages.checkpoints",
+        when=_of_checkpoint,
+        holds=("weights.safetensors",),
+        takes=lambda run, s, r: r.training(run.model.epochs * r.n),
+    ),
     Stage(
         "model",
         1,
-        needs=_none,
+        needs=lambda run: {"checkpoints": "checkpoints"} if _of_checkpoint(run) else {},
         settings=lambda run: {"data": run.data.content, "model": run.model.content},
         build="dntk_core.run.stages.model",
-        holds=("weights.safetensors", "test_accuracy"),
-    ),
-    Stage(
-        "selected",
-        3,
-        needs=_needs("model"),
-        settings=lambda run: (
-            _gradients(run)
-            | {"per_class": run.dataset.per_class, "seed": run.dataset.seed, "selections": SELECTION_NAMES}
-        ),
-        build="dntk_core.run.stages.selected",
-        when=lambda run: run.distilled,
-        holds=("index", "weights", "names"),
+        holds=("weights.safetensors",),
+        takes=lambda run, s, r: 0.0 if run.model.weights or _of_checkpoint(run) else r.training(run.model.epochs * r.n),
     ),
     Stage(
         "distilled",
@@ -119,15 +122,17 @@ _ROWS = (
         build="dntk_core.run.stages.distilled",
         when=lambda run: run.distilled,
         holds=("images", "labels", "weights", "soft_labels", "origin", "features", "points", "losses"),
+        takes=lambda run, s, r: r.training(IMAGE_STEP * s.m * run.dataset.iterations),
     ),
     Stage(
         "student",
         1,
         needs=_needs("model", "distilled"),
-        settings=lambda run: {"epochs": run.model.epochs},
+        settings=lambda run: {"epochs": run.model.epochs} | run.model.training,
         build="dntk_core.run.stages.student",
         when=lambda run: run.network_stage == "student",
-        holds=("weights.safetensors", "test_accuracy"),
+        holds=("weights.safetensors",),
+        takes=lambda run, s, r: r.training(run.model.epochs * s.m),
     ),
     Stage(
         "inputs",
@@ -135,7 +140,7 @@ _ROWS = (
         needs=lambda run: {"distilled": "distilled"} if run.distilled else {},
         settings=_inputs_settings,
         build="dntk_core.run.stages.inputs",
-        holds=("kernel_index", "test_index", "train_labels", "test_labels", "images", "class_names", "n"),
+        holds=("kernel_index", "test_index", "train_labels", "test_labels", "class_names", "n"),
     ),
     Stage(
         "features",
@@ -144,6 +149,22 @@ _ROWS = (
         settings=_gradients,
         build="dntk_core.run.stages.features",
         holds=("features", "test_features", "outputs", "test_outputs", "parameters", "projection_error"),
+        writes=lambda s: SHARDS_TOO * 4 * s.C * (s.m + s.t) * s.k,
+        takes=lambda run, s, r: r.gradient * s.C * (s.m + s.t),
+    ),
+    # Pictures are there before what they are compared with.
+    Stage(
+        "selected",
+        3,
+        needs=_needs("model"),
+        settings=lambda run: (
+            _gradients(run)
+            | {"per_class": run.dataset.per_class, "seed": run.dataset.seed, "selections": tuple(SELECTIONS)}
+        ),
+        build="dntk_core.run.stages.selected",
+        when=lambda run: run.distilled,
+        holds=("index", "weights", "names"),
+        takes=lambda run, s, r: r.gradient * s.C * r.n,
     ),
     Stage(
         "judged",
@@ -153,6 +174,9 @@ _ROWS = (
         build="dntk_core.run.stages.judged",
         when=lambda run: run.distilled,
         holds=("judgements",),
+        # Gradients of all selections of images and of the real inputs they are judged by.
+        writes=lambda s: 4 * s.C * (len(SELECTIONS) * s.m + s.n) * s.k,
+        takes=lambda run, s, r: r.gradient * s.C * (JUDGED_SETS * s.m + s.n),
     ),
     Stage(
         "kernels",
@@ -161,6 +185,66 @@ _ROWS = (
         settings=_none,
         build="dntk_core.run.stages.kernels",
         holds=("targets", "test_logits", "train_labels", "test_labels"),
+        writes=lambda s: 8 * s.C * s.m * (s.m + s.t) if s.dense else 0,
+        takes=lambda run, s, r: SECONDS_PER_PRODUCT * s.C * s.m * (s.m + s.t) * s.k,
+    ),
+    Stage(
+        "test_inputs",
+        1,
+        needs=_needs("inputs"),
+        settings=lambda run: {"data": run.data.content},
+        build="dntk_core.run.stages.test_inputs",
+        asked=True,
+    ),
+    Stage(
+        "tested",
+        1,
+        needs=lambda run: {"model": run.network_stage},
+        settings=lambda run: {"data": run.data.content},
+        build="dntk_core.run.stages.tested",
+        holds=("test_accuracy",),
+        asked=True,
+    ),
+    Stage(
+        "probed",
+        1,
+        needs=_needs("features"),
+        settings=lambda run: {"data": run.data.content},
+        build="dntk_core.run.stages.probed",
+        holds=("index", "exact"),
+        asked=True,
+    ),
+    Stage(
+        "shifts",
+        1,
+        needs=_needs("features"),
+        settings=lambda run: {"data": run.data.content},
+        build="dntk_core.run.stages.shifts",
+        holds=("index", "features", "outputs", "images", "names", "strengths"),
+        asked=True,
     ),
 )
 STAGES: dict[str, Stage] = {stage.name: stage for stage in _ROWS}
+
+
+def _number(value: Any) -> bool:
+    return value is None or type(value) in (int, float)
+
+
+def _texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(text, str) for text in value)
+
+
+# What notes of any stage must be like where they have these names; an artifact whose notes are not is damaged.
+NOTES: dict[str, Callable[[Any], bool]] = {
+    "class_names": _texts,
+    "skipped": _texts,
+    "general_path": _texts,
+    "seconds": _number,
+    "peak_bytes": _number,
+    "test_accuracy": _number,
+    "n": _number,
+    "parameters": _number,
+    "projection_error": lambda value: isinstance(value, dict),
+    "judgements": lambda value: isinstance(value, list),
+}

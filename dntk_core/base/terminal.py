@@ -8,25 +8,35 @@ from typing import TextIO
 from dntk_core.base.progress import Progress
 
 WIDTH = 28
+# Columns of a notebook's one line.
+LINE = 96
 UNITS = ("B", "KiB", "MiB", "GiB")
 
 
 class Bar:
-    """Draw one line per stage: name, bar, share done, time left."""
+    """Draw one line per stage: name, bar, share done, time left.
 
-    def __init__(self, stream: TextIO = sys.stderr, clock: Callable[[], float] = time.monotonic):
-        self.stream, self.clock = stream, clock
+    notebook: whether a notebook shows the stream, where one line is drawn over and over
+    """
+
+    def __init__(
+        self, stream: TextIO = sys.stderr, clock: Callable[[], float] = time.monotonic, notebook: bool = False
+    ):
+        self.stream, self.clock, self.notebook = stream, clock, notebook
         self.stage, self.started, self.first = "", 0.0, 0
 
     def __call__(self, event: Progress) -> None:
         if event.stage != self.stage:
             # Steps already in the cache come at once; the rate counts from the first event on.
             self.stage, self.started, self.first = event.stage, self.clock(), event.done
-        if self.stream.isatty():
+        if self.notebook:
+            self.stream.write(f"\r{self.line(event):<{LINE}}")
+        elif self.stream.isatty():
             end = "\n" if event.done == event.total else ""
             self.stream.write(f"\r\033[K{self.line(event)}{end}")
         elif event.done == event.total:
-            self.stream.write(f"{event.stage}: {event.total} of {event.total}\n")
+            note = f", {event.note}" if event.note else ""
+            self.stream.write(f"{event.stage}: {event.total} of {event.total}{note}\n")
         self.stream.flush()
 
     def line(self, event: Progress) -> str:
@@ -42,6 +52,17 @@ class Bar:
         """Seconds left at the rate since the stage's first event; 0 while unknown."""
         steps = event.done - self.first
         return (self.clock() - self.started) / steps * (event.total - event.done) if steps else 0.0
+
+
+def bar() -> Bar:
+    """The progress bar for wherever this Python runs: a notebook, a terminal, a file."""
+    return Bar(sys.stdout, notebook=True) if in_notebook() else Bar(sys.stderr)
+
+
+def in_notebook() -> bool:
+    """Whether this Python runs the cells of a notebook."""
+    ipython = sys.modules.get("IPython")
+    return ipython is not None and hasattr(ipython.get_ipython(), "kernel")
 
 
 def duration(seconds: float) -> str:

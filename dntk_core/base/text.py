@@ -4,6 +4,8 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from unicodedata import category
 
+_NOT_SHOWN = ("Cc", "Cs", "Zl", "Zp")
+
 
 def is_line(text: str, longest: int) -> bool:
     """Whether this is one line: no control characters, no half characters, not too long.
@@ -11,7 +13,17 @@ def is_line(text: str, longest: int) -> bool:
     >>> is_line("café", 10), is_line("a\\nb", 10), is_line("\\ud800", 10)
     (True, False, False)
     """
-    return len(text) <= longest and not any(category(letter) in ("Cc", "Cs", "Zl", "Zp") for letter in text)
+    return len(text) <= longest and not any(category(letter) in _NOT_SHOWN for letter in text)
+
+
+def as_line(text: str, longest: int) -> str:
+    """The same text as one line: what cannot be shown becomes a dot, what is too long is cut.
+
+    >>> as_line("a\\nb", 10), as_line("abcdef", 4)
+    ('a·b', 'abc…')
+    """
+    line = "".join("·" if category(letter) in _NOT_SHOWN else letter for letter in text[: longest + 1])
+    return line if len(line) <= longest else f"{line[: longest - 1]}…"
 
 
 def html_table(titles: Sequence[object], rows: Iterable[Sequence[object]]) -> str:

@@ -8,8 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from dntk_core.base.errors import DNTKError
-from dntk_core.cache.files import Content, in_use, read_array, read_json
+from dntk_core.base.errors import Damaged, DNTKError, Vanished
+from dntk_core.base.stages import NOTES
+from dntk_core.cache.disk import reading
+from dntk_core.cache.files import Content, read_json
+from dntk_core.cache.rows import Rows, open_rows
+from dntk_core.cache.sealed import SEAL, check_seal, sealed
 
 # What a stage builds: arrays or bytes by name, and a note.
 Contents = tuple[Mapping[str, Content], dict[str, Any]]
@@ -26,12 +30,18 @@ class Artifact:
     meta: dict
 
     def __getitem__(self, name: str) -> np.ndarray:
-        """Memory-map one array."""
-        return read_array(self._listed(f"{name}.npy"))
+        """Read one array."""
+        array = np.asarray(self.rows(name))
+        array.flags.writeable = False
+        return array
+
+    def rows(self, name: str) -> Rows:
+        """Open one array, a large one, that is read where it is indexed."""
+        return open_rows(self._listed(f"{name}.npy"))
 
     def read(self, name: str) -> bytes:
         """Read one raw file."""
-        with in_use(self.folder):
+        with reading(self.folder):
             return self._listed(name).read_bytes()
 
     def _listed(self, name: str) -> Path:
@@ -51,7 +61,7 @@ class Artifact:
 
 def make_meta(stage: str, key: str, spec: str, note: dict[str, Any], files: dict[str, dict]) -> dict[str, Any]:
     """What meta.json says; files: by name, as `write` describes them."""
-    return {
+    meta = {
         "layout": LAYOUT,
         "stage": stage,
         "key": key,
@@ -60,21 +70,28 @@ def make_meta(stage: str, key: str, spec: str, note: dict[str, Any], files: dict
         "note": note,
         "files": files,
     }
+    return sealed(meta)
 
 
 def read_meta(folder: Path) -> dict | None:
-    """Read meta.json, None if another version wrote it; DNTKError unless it has the fields that `make_meta` gives."""
+    """Read meta.json, None if another version wrote it; Damaged unless it is as `make_meta` gave it."""
     meta = read_json(folder / "meta.json")
+    # Before its layout is believed.
+    check_seal(meta)
     if type(meta.get("layout")) is int and meta["layout"] != LAYOUT:
         return None
-    if {name: type(value) for name, value in meta.items()} != _FIELDS:
-        raise DNTKError("its description has unknown or missing fields")
+    if {name: type(value) for name, value in meta.items()} not in (_FIELDS, _FIELDS | {SEAL: str}):
+        raise Damaged("its description has unknown or missing fields")
+    for name, fits in NOTES.items():
+        if name in meta["note"] and not fits(meta["note"][name]):
+            raise Damaged(f"its note {name!r} has an unknown form")
     return meta
 
 
 def try_meta(folder: Path) -> dict | None:
-    """Read meta.json, None if that cannot be done."""
+    """Read meta.json, None if it is not there, damaged or of another version."""
     try:
-        return read_meta(folder)
-    except (OSError, DNTKError):
+        with reading(folder):
+            return read_meta(folder)
+    except (Damaged, Vanished):
         return None

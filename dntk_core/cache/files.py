@@ -1,7 +1,5 @@
-"""Files that are written completely or not at all, checksummed, and locked."""
+"""Files that are written completely or not at all, and checksummed."""
 
-import errno
-import fcntl
 import hashlib
 import io
 import json
@@ -11,14 +9,16 @@ import stat
 import tokenize
 import uuid
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Thread
 from typing import Any, Union
 
 import numpy as np
 
-from dntk_core.base.errors import DNTKError, Vanished
+from dntk_core.base.errors import Damaged, DNTKError
+from dntk_core.cache.disk import reading, writing
 
 # What becomes a file: an array, parts of one, or bytes.
 Content = Union[np.ndarray, "Stacked", bytes]
@@ -52,44 +52,6 @@ class Stacked:
     def pieces(self) -> Iterator[np.ndarray]:
         """All numbers in the order of one array."""
         return (part[c] for c in range(self.shape[0]) for part in self.parts)
-
-
-@contextmanager
-def in_use(folder: Path) -> Iterator[None]:
-    """Raise Vanished when a folder of the cache is deleted while it is in use."""
-    try:
-        yield
-    except FileNotFoundError as error:
-        raise Vanished(f"the cache folder {folder} was deleted while it was in use; start again") from error
-
-
-@contextmanager
-def writing(folder: Path) -> Iterator[None]:
-    """Raise a DNTKError that says what to do when a file of the cache cannot be written."""
-    try:
-        with in_use(folder):
-            yield
-    except OSError as error:
-        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-        what = "free some space there" if full else "make it writable"
-        raise DNTKError(
-            f"the cache folder {folder} cannot be written ({error.strerror or error}); {what} or set DNTK_CACHE_DIR "
-            "to another folder, then start again: what is finished is kept"
-        ) from error
-
-
-@contextmanager
-def locked(path: Path, wait: bool) -> Iterator[bool]:
-    """Hold a file's lock; yields False if another process holds it and `wait` is not set."""
-    with writing(path.parent):
-        handle = open(path, "w")
-    with handle:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-        except BlockingIOError:
-            yield False
-            return
-        yield True
 
 
 def write(folder: Path, name: str, content: Content) -> tuple[str, dict]:
@@ -155,26 +117,34 @@ def sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def read_array(path: Path) -> np.ndarray:
-    """Memory-map an .npy file of numbers or text; DNTKError if it is anything else."""
-    with in_use(path.parent):
+def map_array(path: Path) -> np.ndarray:
+    """Memory-map an .npy file of numbers or text; Damaged if it is anything else.
+
+    Only for what this process has just written or verified, and soon reads: if the file is cut meanwhile, reading ends
+    the process.
+    """
+    with reading(path.parent):
         try:
             return np.lib.format.open_memmap(path, mode="r")
-        except FileNotFoundError:
+        except OSError:
             raise
         except NO_ARRAY as error:
-            raise DNTKError(f"{path.name} cannot be read as an array: {error}") from None
+            raise Damaged(f"{path.name} cannot be read as an array: {str(error)[:200]}") from None
 
 
 def read_json(path: Path) -> dict:
-    """Read a JSON object; DNTKError if the file holds anything else."""
+    """Read a JSON object; Damaged if the file holds anything else."""
     try:
         value = json.loads(path.read_bytes())
     except (ValueError, RecursionError) as error:
-        raise DNTKError(f"{path.name} is not JSON") from error
+        raise Damaged(f"{path.name} is not JSON") from error
     if not isinstance(value, dict):
-        raise DNTKError(f"{path.name} is not a JSON object")
+        raise Damaged(f"{path.name} is not a JSON object")
     return value
+
+
+# Bytes of a file that is read to verify it before it is opened: seconds. Larger ones are read in the background.
+AT_ONCE = 2**31
 
 
 class Checksums:
@@ -186,18 +156,50 @@ class Checksums:
 
     def __init__(self):
         self._known: set[tuple] = set()
+        self._damaged: set[tuple] = set()
+        self._reading: dict[tuple, Thread] = {}
 
     def note(self, path: Path, entry: dict) -> None:
         """Trust a file that was just written by this process."""
         self._known.add(_identity(path, entry))
 
     def verify(self, path: Path, entry: dict) -> None:
-        """Raise a DNTKError unless the file has the size and sha256 of its entry."""
+        """Raise Damaged unless the file has the size and sha256 of its entry.
+
+        A large file is read in the background, so that a run opens at once; if it is damaged, the next one to open it
+        is told.
+        """
         identity = _identity(path, entry)
-        if identity not in self._known:
-            if path.stat().st_size != entry["bytes"] or sha256(path) != entry["sha256"]:
-                raise DNTKError(f"{path.name} does not match its checksum")
-            self._known.add(identity)
+        if identity in self._known:
+            return
+        if path.stat().st_size != entry["bytes"] or identity in self._damaged:
+            raise Damaged(f"{path.name} does not match its checksum")
+        if entry["bytes"] > AT_ONCE:
+            self._later(path, entry, identity)
+        elif not self._matches(path, entry, identity):
+            raise Damaged(f"{path.name} does not match its checksum")
+
+    def settle(self) -> None:
+        """Wait until every file that is read in the background was read."""
+        for reader in list(self._reading.values()):
+            reader.join()
+
+    def _later(self, path: Path, entry: dict, identity: tuple) -> None:
+        def read() -> None:
+            # Deleted or out of reach meanwhile: not known to be damaged, and read again by the next one to open it.
+            with suppress(OSError):
+                self._matches(path, entry, identity)
+            del self._reading[identity]
+
+        if identity not in self._reading:
+            self._reading[identity] = Thread(target=read, daemon=True)
+            self._reading[identity].start()
+
+    def _matches(self, path: Path, entry: dict, identity: tuple) -> bool:
+        """Read a file; whether it is what its entry says."""
+        fits = sha256(path) == entry["sha256"]
+        (self._known if fits else self._damaged).add(identity)
+        return fits
 
 
 def _identity(path: Path, entry: dict) -> tuple:
@@ -206,16 +208,14 @@ def _identity(path: Path, entry: dict) -> tuple:
     return *place, entry["bytes"], entry["sha256"]
 
 
-def described(folder: Path, files: Any) -> dict[Path, dict]:
-    """The files that a description lists, as `write` describes them; DNTKError unless they are files of the folder."""
-    if not isinstance(files, dict):
-        raise DNTKError("its list of files is not a JSON object")
+def described(folder: Path, files: dict[str, Any]) -> dict[Path, dict]:
+    """The files that a description lists, as `write` describes them; Damaged unless they are files of the folder."""
     for name, entry in files.items():
         # The name is judged before anything is looked at: it may point anywhere.
         if not _NAME.fullmatch(name) or not _is_entry(entry):
-            raise DNTKError("its list of files has an unknown form")
+            raise Damaged("its list of files has an unknown form")
         if not stat.S_ISREG((folder / name).lstat().st_mode):
-            raise DNTKError(f"{name} is not a file")
+            raise Damaged(f"{name} is not a file")
     return {folder / name: entry for name, entry in files.items()}
 
 

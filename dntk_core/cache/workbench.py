@@ -2,7 +2,7 @@
 
 import json
 import os
-import shutil
+import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -10,8 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
-from dntk_core.base.errors import DNTKError, Vanished
-from dntk_core.cache.files import Checksums, described, in_use, locked, read_array, read_json, write, writing
+from dntk_core.base.errors import Damaged, Vanished
+from dntk_core.cache.disk import is_folder, is_there, reading, writing
+from dntk_core.cache.files import Checksums, described, map_array, read_json, write
+from dntk_core.cache.folder import erase
+from dntk_core.cache.locks import PAUSE, locked
 
 Arrays = dict[str, np.ndarray]
 
@@ -28,20 +31,22 @@ class Workbench:
         if (arrays := self.find(name)) is not None:
             return arrays
         self.open()
-        for leftover in self.folder.glob(f".{name}.*"):
-            leftover.unlink(missing_ok=True)
+        with writing(self.folder):
+            for leftover in self.folder.glob(f".{name}.*"):
+                leftover.unlink(missing_ok=True)
         files = dict(write(self.folder, f"{name}.{part}", array) for part, array in build().items())
         # The description goes last: a shard without it does not exist.
         write(self.folder, f"{name}.json", json.dumps(files).encode())
-        with in_use(self.folder):
+        with reading(self.folder):
             for file, entry in files.items():
                 self._checksums.note(self.folder / file, entry)
-        return {_part(name, file): read_array(self.folder / file) for file in files}
+        return {_part(name, file): map_array(self.folder / file) for file in files}
 
     def drop(self, name: str) -> None:
         """Remove one shard, if it is there; its description first, so that no half of it is ever found."""
-        for path in [self.folder / f"{name}.json", *self.folder.glob(f"{name}.*.npy")]:
-            path.unlink(missing_ok=True)
+        with writing(self.folder):
+            for path in [self.folder / f"{name}.json", *self.folder.glob(f"{name}.*.npy")]:
+                path.unlink(missing_ok=True)
 
     def share(self, names: Sequence[str], build: Callable[[str], Arrays]) -> Iterator[str]:
         """Build every missing shard, side by side with all processes that do the same; yield each one written here.
@@ -63,9 +68,24 @@ class Workbench:
                     return
                 yield name
 
+    def share_statically(
+        self, names: Sequence[str], build: Callable[[str], Arrays], rank: int, ranks: int
+    ) -> Iterator[str]:
+        """Build every `ranks`-th missing shard, without locks; yield each one written here. The first waits for all."""
+        for name in names[rank::ranks]:
+            try:
+                if not self.has(name):
+                    self.shard(name, lambda name=name: build(name))
+            except Vanished:
+                return
+            yield name
+        while rank == 0 and not all(map(self.has, names)):
+            time.sleep(PAUSE)
+
     def has(self, name: str) -> bool:
         """Whether the shard was written; `find` also verifies it."""
-        return (self.folder / f"{name}.json").exists()
+        with reading(self.folder):
+            return is_there(self.folder / f"{name}.json")
 
     def open(self) -> None:
         """Make the folder, if it is not there."""
@@ -74,19 +94,21 @@ class Workbench:
 
     def clear(self) -> None:
         """Remove all shards; the folder is renamed first, so that other processes see all or nothing."""
-        if self.folder.is_dir():
-            doomed = self.folder.with_name(f"{self.folder.name}-{uuid.uuid4().hex}")
-            os.rename(self.folder, doomed)
-            shutil.rmtree(doomed, ignore_errors=True)
+        with writing(self.folder.parent):
+            if is_folder(self.folder):
+                doomed = self.folder.with_name(f"{self.folder.name}-{uuid.uuid4().hex}")
+                os.rename(self.folder, doomed)
+                erase(doomed)
 
     def find(self, name: str) -> dict[str, np.ndarray] | None:
         """Return the shard's arrays, memory-mapped, or None if it is not there or damaged."""
         try:
-            files = described(self.folder, read_json(self.folder / f"{name}.json"))
-            for path, entry in files.items():
-                self._checksums.verify(path, entry)
-            return {_part(name, path.name): read_array(path) for path in files}
-        except (OSError, DNTKError):
+            with reading(self.folder):
+                files = described(self.folder, read_json(self.folder / f"{name}.json"))
+                for path, entry in files.items():
+                    self._checksums.verify(path, entry)
+                return {_part(name, path.name): map_array(path) for path in files}
+        except (Damaged, Vanished):
             return None
 
 
@@ -112,7 +134,9 @@ class Checkpoints:
                 self.bench.drop(f"{self.name}-{earlier}")
 
     def _steps(self) -> list[int]:
-        numbers = [path.stem.removeprefix(f"{self.name}-") for path in self.bench.folder.glob(f"{self.name}-*.json")]
+        with reading(self.bench.folder):
+            names = [path.stem for path in self.bench.folder.glob(f"{self.name}-*.json")]
+        numbers = [name.removeprefix(f"{self.name}-") for name in names]
         return [int(number) for number in numbers if number.isdecimal()]
 
 

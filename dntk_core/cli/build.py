@@ -12,6 +12,7 @@ from dntk_core.cli.flags import add_compute, add_json, compute_of, stage_table
 from dntk_core.cli.spec_flags import add_spec, spec_of
 from dntk_core.dataset.judgement import judgement_table
 from dntk_core.gradients.johnson_lindenstrauss import guaranteed_epsilon, sufficient_k
+from dntk_core.run.asked import ask
 from dntk_core.run.pipeline import Run, load_or_build
 
 HELP = "compute a run, or what is missing of it"
@@ -25,6 +26,12 @@ def add(parser: ArgumentParser) -> None:
         default=0.1,
         help="error of distances to state the Johnson–Lindenstrauss bound for (0.1)",
     )
+    parser.add_argument(
+        "--test-accuracy",
+        choices=("inputs", "all"),
+        default="inputs",
+        help="say the network's accuracy on --test-inputs, or on all test inputs that the data have (inputs)",
+    )
     add_json(parser)
     add_spec(parser)
     add_compute(parser)
@@ -36,9 +43,12 @@ def run(arguments: Namespace) -> tuple[dict, str]:
     if not 0 < epsilon < 1:
         raise DNTKError(f"--epsilon must lie between 0 and 1, got {epsilon}")
     started = time.perf_counter()
-    run = load_or_build(spec_of(arguments), Bar() if rank() == 0 else ignore, compute_of(arguments))
+    report, compute = Bar() if rank() == 0 else ignore, compute_of(arguments)
+    run = load_or_build(spec_of(arguments), report, compute)
+    of_all = arguments.test_accuracy == "all"
+    accuracy = ask(run, "tested", report, compute).note["test_accuracy"] if of_all else run.test_accuracy
     elapsed = time.perf_counter() - started
-    points, k = len(run.targets) + len(run.test_logits), run.features.shape[2]
+    points, k = len(run.targets) + len(run.test_logits), run.k
     result = {
         "key": run.key,
         "seconds": elapsed,
@@ -46,7 +56,8 @@ def run(arguments: Namespace) -> tuple[dict, str]:
         "parameters": run.parameters,
         "k": k,
         "dense": run.dense,
-        "test_accuracy": run.test_accuracy,
+        "test_accuracy": accuracy,
+        "preprocessing": run.preprocessing,
         "johnson_lindenstrauss": {
             "epsilon": epsilon,
             "k_needed": sufficient_k(points, epsilon),
@@ -57,14 +68,14 @@ def run(arguments: Namespace) -> tuple[dict, str]:
         "judgements": [judgement.to_json() for judgement in run.judgements],
         "spec": json.loads(run.spec.to_json()),
     }
-    return result, _text(run, result)
+    return result, _text(run, result, "on all test inputs" if of_all else f"on {len(run.test_logits):,} test inputs")
 
 
-def _text(run: Run, result: dict) -> str:
+def _text(run: Run, result: dict, tested: str) -> str:
     bound, error = result["johnson_lindenstrauss"], result["kernel_error"]
     lines = [
         f"run {run.key} in {duration(result['seconds'])}",
-        f"  network: {run.parameters:,} parameters, test accuracy {run.test_accuracy:.3f}",
+        f"  network: {run.parameters:,} parameters, accuracy {result['test_accuracy']:.3f} {tested}",
         *([f"  general path: {', '.join(run.general_path)}"] if run.general_path else []),
         f"  kernels: {len(run.targets)} kernel inputs, {len(run.test_logits)} test inputs, {result['k']:,} dimensions, "
         f"{'dense' if run.dense else 'kept as features'}",

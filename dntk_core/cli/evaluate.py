@@ -6,7 +6,7 @@ from dntk_core.cli.flags import add_distillation, add_json, add_run, distillatio
 from dntk_core.kernels.ridge import absolute_ridge
 from dntk_core.readout.leave_one_out import RIDGES
 from dntk_core.readout.metrics import METRICS
-from dntk_core.run.live import Live
+from dntk_core.run.analyses import live_of
 
 HELP = "scores of a method on a run"
 
@@ -22,7 +22,7 @@ def run(arguments: Namespace) -> tuple[dict, str]:
     """Distil and score."""
     chosen = distillation_of(arguments)
     run = run_of(arguments)
-    live = Live(run.problem, chosen.seed)
+    live = live_of(run, chosen.seed)
     mixing = chosen.mixing(live)
     distilled, full = (each.scores for each in chosen.scores(live))
     suggested = live.leave_one_out(RIDGES).best

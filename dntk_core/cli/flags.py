@@ -5,11 +5,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import fields
 
-from dntk_core.base.compute import Compute
+from dntk_core.base.compute import SHARING, Compute
 from dntk_core.base.errors import DNTKError
 from dntk_core.base.spec import RunSpec
 from dntk_core.base.terminal import Bar, duration, size
 from dntk_core.distill import GAP_RULES, METHODS
+from dntk_core.kernels.spectrum import ENERGIES
 from dntk_core.readout.ridge import READOUTS
 from dntk_core.run.distillation import Distillation
 from dntk_core.run.pipeline import Run, load_or_build, open_run
@@ -33,6 +34,13 @@ def add_compute(parser: ArgumentParser) -> None:
         "--batch", type=int, default=0, metavar="N", help="inputs that are computed at once; 0 takes as many as fit (0)"
     )
     group.add_argument(
+        "--shard",
+        choices=SHARING,
+        default="locks",
+        help="how processes under torchrun share the gradients: the next free ones by file locks, or every N-th one, "
+        "for disks on which locks do not hold (locks)",
+    )
+    group.add_argument(
         "--memory", type=float, default=2.0, metavar="GIB", help="memory in GiB that one batch may take (2)"
     )
 
@@ -42,7 +50,7 @@ def compute_of(arguments: Namespace) -> Compute:
     if arguments.batch < 0 or arguments.memory <= 0:
         raise DNTKError("--batch must be 0 or more and --memory positive")
     # Whoever runs this command may run their own code.
-    return Compute(arguments.device, int(arguments.memory * 2**30), arguments.batch, own_code=True)
+    return Compute(arguments.device, int(arguments.memory * 2**30), arguments.batch, True, shard=arguments.shard)
 
 
 def add_run(parser: ArgumentParser) -> None:
@@ -78,17 +86,22 @@ def add_readout(parser: ArgumentParser) -> None:
     )
 
 
+def add_method(parser: ArgumentParser) -> None:
+    """How gradients are distilled."""
+    parser.add_argument(
+        "--method",
+        default=Distillation.method,
+        choices=METHODS,
+        metavar="NAME",
+        help=f"how gradients are distilled ({Distillation.method}): {', '.join(METHODS)}",
+    )
+
+
 def add_distillation(parser: ArgumentParser) -> None:
     """Which distilled set."""
     start = Distillation()
     add_ridge(parser)
-    parser.add_argument(
-        "--method",
-        default=start.method,
-        choices=METHODS,
-        metavar="NAME",
-        help=f"how gradients are distilled ({start.method}): {', '.join(METHODS)}",
-    )
+    add_method(parser)
     parser.add_argument("--H", type=int, default=start.H, help=f"number of clusters, for local-global ({start.H})")
     parser.add_argument(
         "--tau-v",
@@ -109,6 +122,12 @@ def add_distillation(parser: ArgumentParser) -> None:
         choices=GAP_RULES,
         default=start.rule,
         help=f"how coverage of a direction is measured, for local-global ({start.rule}, the paper's)",
+    )
+    parser.add_argument(
+        "--energy",
+        choices=ENERGIES,
+        default=start.energy,
+        help=f"what τ_v is a share of, for local-global: eigenvalues ({start.energy}, the paper's) or their squares",
     )
     add_readout(parser)
     parser.add_argument(

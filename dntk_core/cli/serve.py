@@ -3,12 +3,14 @@
 import os
 import socket
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, BooleanOptionalAction, Namespace
 from pathlib import Path
 from typing import NoReturn
 
 from dntk_core.base.errors import DNTKError
+from dntk_core.base.places import cache_folder
 from dntk_core.cli.flags import dashboard_needed
+from dntk_core.run.show import record
 
 HELP = "the dashboard, in a browser"
 LOCAL = ("localhost", "127.0.0.1")
@@ -37,6 +39,13 @@ def add(parser: ArgumentParser) -> None:
         help="serve other machines too; there is no login, so put a proxy that has one in front",
     )
     parser.add_argument(
+        "--token",
+        action=BooleanOptionalAction,
+        default=None,
+        help="ask a browser for the token in the link that is printed (default: with --remote, or where other people "
+        "have accounts on this machine)",
+    )
+    parser.add_argument(
         "--host",
         action="append",
         default=[],
@@ -48,8 +57,10 @@ def add(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> NoReturn:
     """Become the server."""
     with dashboard_needed():
-        from dntk_core.dashboard.navigation import site
+        from dntk_core.dashboard.drawing.navigation import site
     command = [sys.executable, "-P", "-m", "streamlit", "run", str(site() / "app.py"), *words(arguments)]
+    # The process stays the same when it becomes the server.
+    record(cache_folder(), arguments.port)
     sys.stdout.flush()
     os.execv(sys.executable, command)
 
@@ -74,5 +85,9 @@ def words(arguments: Namespace) -> list[str]:
             "0.0.0.0",
             *(word for name in names for word in ("--server.allowedHosts", name)),
         ]
+        # Else Streamlit asks the internet for this machine's address, to print it.
+        options += ["--browser.serverAddress", names[-1]]
         own.append("--remote")
+    if arguments.token is not None:
+        own.append("--token" if arguments.token else "--no-token")
     return [*options, "--", *own]

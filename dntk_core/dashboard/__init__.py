@@ -1,5 +1,6 @@
 """The Streamlit dashboard: the only room that imports streamlit or plotly.
 
-figures/ draws results, sections/ says what each page shows, pages/ places it; controls lists the sliders, view is what
-they say, sidebar draws them, page opens the run, cached keeps it; the rest serves jobs, uploads, exports and reports.
+figures/ draws results, sections/ says what each page shows, pages/ places it. choices/ is what people move, asking/
+what they ask, drawing/ how it gets onto a page, computing/ the jobs behind it, server/ who may reach it, offline/
+reports and exports; page opens the run, cached keeps it.
 """

@@ -1,7 +1,7 @@
 """What every page shares: its frame, the open run, the sliders, errors as one sentence."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,13 +10,19 @@ import streamlit as st
 
 from dntk_core.base.errors import DNTKError
 from dntk_core.base.spec import RunSpec
-from dntk_core.dashboard import cached, computations, literal
-from dntk_core.dashboard.choosing import ridge_button
-from dntk_core.dashboard.controls import Limits
-from dntk_core.dashboard.navigation import links
-from dntk_core.dashboard.server import guard
-from dntk_core.dashboard.sidebar import publish, sidebar, switch_run
-from dntk_core.dashboard.view import View, link
+from dntk_core.base.threads import one_blas_thread
+from dntk_core.dashboard import cached
+from dntk_core.dashboard.asking.noting import fold
+from dntk_core.dashboard.choices.choosing import ridge_button
+from dntk_core.dashboard.choices.controls import Limits
+from dntk_core.dashboard.choices.picks import Pick, picked
+from dntk_core.dashboard.choices.sidebar import publish, sidebar, switch_run
+from dntk_core.dashboard.choices.stops import SCALES, Scale
+from dntk_core.dashboard.choices.view import View, link
+from dntk_core.dashboard.computing import computations
+from dntk_core.dashboard.drawing import literal
+from dntk_core.dashboard.drawing.navigation import links
+from dntk_core.dashboard.server.settings import guard
 from dntk_core.run.live import Live
 from dntk_core.run.pipeline import Run
 
@@ -26,15 +32,34 @@ _ICON = str(Path(__file__).with_name("icon.svg"))
 _STYLE = """<style>
 .stMainBlockContainer { padding: 1.6rem 2.2rem 2rem; }
 .stSidebar [data-testid="stSidebarHeader"] { height: 1rem; margin: 0; }
-.stSidebar .stElementContainer:has([data-testid="stPageLink"]) { margin: 0; }
-.stSidebar [data-testid="stPageLink"] a { padding: 0 0.5rem; min-height: 1.5rem; line-height: 1.5rem; }
-@media (max-width: 640px) { .stMainBlockContainer { padding: 2.6rem 0.8rem 2rem; } }
+.st-key-scrub { display: none; }
+.dntk-ticks :has(> [data-testid="stSliderTickBar"])::after {
+  content: ""; position: absolute; left: 0; right: 0; top: calc(50% + 4px); height: 4px; opacity: 0.4;
+  pointer-events: none; background:
+    repeating-linear-gradient(to right, currentColor 0 1px, transparent 1px calc((100% - 1px) / var(--steps)));
+}
+[class*="st-key-panel_"] { position: relative; }
+[class*="st-key-panel_"] > :first-child { position: absolute; top: 0; right: 0; width: auto; z-index: 1; }
+@media (max-width: 640px) {
+  .stMainBlockContainer { padding: 2.6rem 0.8rem 50vh; }
+  /* The sliders come up from below and leave the figure in sight; links to other pages follow them. */
+  .stSidebar[data-collapsed="false"] {
+    position: fixed !important; z-index: 999990; top: auto !important; bottom: 0; left: 0;
+    height: 44vh !important; width: 100vw !important; min-width: 100vw;
+    border-top: 1px solid var(--st-border-color, #8A94A0); box-shadow: 0 -4px 16px rgba(0, 0, 0, 0.15);
+  }
+  [data-testid="stLayoutWrapper"]:has(> .st-key-navigation) { order: 9; }
+  [data-testid="stButtonGroup"] > div { flex-wrap: wrap; height: auto; }
+  /* It floats over what stands above a table; downloads have buttons of their own. */
+  [data-testid="stElementToolbar"] { display: none; }
+}
 </style>"""
 
 
 @dataclass(frozen=True)
 class Page:
-    """The open run, the object that answers its slider moves, what the sliders say, and the link to all this.
+    """The open run, the object that answers its slider moves, what the sliders say, the link to all this, and what
+    was clicked last.
 
     A page with a choice of its own adds it to `link`; what stands there at its end goes into the address.
     """
@@ -43,41 +68,62 @@ class Page:
     live: Live
     view: View
     link: dict[str, str]
+    picked: Pick | None = None
+
+
+# The controls that matter to a page: always the same, or by the run.
+Uses = tuple[str, ...] | Callable[[Run], tuple[str, ...]]
 
 
 @contextmanager
-def page(title: str, uses: tuple[str, ...] = ()) -> Iterator[Page]:
-    """Frame a page whose figures depend on the controls it `uses`; whatever fails is shown as one sentence."""
+def page(title: str, uses: Uses = (), scales: Mapping[str, Scale] = SCALES) -> Iterator[Page]:
+    """Frame a page whose figures depend on the controls it `uses`; whatever fails is shown as one sentence.
+
+    scales: where sliders stop, if elsewhere than SCALES says
+    """
     with frame(title) as navigation:
         if not computations.available(open_key()):
             wait(navigation)
             st.stop()
-        here = enter(uses)
-        # Links from the last run stay on screen until they are drawn anew: after the figures, which matter more.
-        first = st.session_state.get("page") != title
-        st.session_state["page"] = title
-        if first:
-            links(navigation, here.link)
+        here = enter(uses, scales)
+        name_run(here.run)
+        fold(here.run.key, title)
+        links(navigation, here.link)
         try:
             yield here
         finally:
-            if not first:
-                links(navigation, here.link)
             publish(here.link)
 
 
-def enter(uses: tuple[str, ...] = ()) -> Page:
+def enter(uses: Uses = (), scales: Mapping[str, Scale] = SCALES) -> Page:
     """Open the run and draw the sliders."""
     key = open_key()
     run = cached.run(key)
+    if edited := run.edited_code:
+        sentence = f"{', '.join(edited)} changed since this run was computed: it shows the network as it was."
+        st.warning(literal.markdown(sentence), icon=":material/history:")
     live = cached.live(key)
-    view = sidebar(limits(run), uses, {"ridge": lambda: ridge_button(live, key)})
-    return Page(run, live, view, {"run": key, **link(view)})
+
+    def stops(name: str, view: View) -> tuple[Sequence[float], str] | None:
+        scale = {**SCALES, **scales}.get(name)
+        return scale and (scale.stops(live, view), scale.says(live, view))
+
+    view = sidebar(
+        limits(run), uses(run) if callable(uses) else uses, {"ridge": lambda: ridge_button(live, key)}, stops
+    )
+    address = {"run": key, **link(view)}
+    return Page(run, live, view, address, picked(address))
+
+
+def name_run(run: Run) -> None:
+    """Say which run is open."""
+    st.caption(f"Run: {literal.markdown(run.spec.summary)}")
 
 
 def limits(run: Run) -> Limits:
     """What the sliders may say for a run."""
-    return Limits(len(run.targets), run.class_names)
+    chosen = run.spec.sketch.chosen if run.spec.sketch.used else None
+    return Limits(len(run.targets), run.class_names, chosen)
 
 
 def wait(navigation) -> None:
@@ -103,10 +149,11 @@ def frame(title: str) -> Iterator:
     st.set_page_config(page_title=f"{title} · DNTK", page_icon=_ICON, layout="wide")
     st.html(_STYLE)
     guard()
-    navigation = st.sidebar.container(gap=None)
+    navigation = st.sidebar.container(gap=None, key="navigation")
     st.header(title, anchor=False)
     try:
-        yield navigation
+        with one_blas_thread:
+            yield navigation
     except DNTKError as error:
         st.error(literal.markdown(str(error)))
         st.stop()

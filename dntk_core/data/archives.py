@@ -1,6 +1,7 @@
 """Archives that others made: bounded in number, size and compression; no pickle, nothing written elsewhere."""
 
 import io
+import math
 import shutil
 import stat
 import struct
@@ -9,6 +10,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
+from typing import IO
 
 import numpy as np
 
@@ -119,4 +121,16 @@ def _check_directory(path: Path) -> None:
 
 def _read(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarray:
     with archive.open(member) as file:
+        _check_header(file, member)
+    with archive.open(member) as file:
         return np.lib.format.read_array(file, allow_pickle=False)
+
+
+def _check_header(file: IO[bytes], member: zipfile.ZipInfo) -> None:
+    """Refuse an array whose header claims other than what follows it: of no bytes each, any number fits in a file."""
+    version = np.lib.format.read_magic(file)
+    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    shape, _, dtype = read(file)
+    follows = member.file_size - file.tell()
+    if dtype.hasobject or dtype.itemsize == 0 or math.prod(shape) * dtype.itemsize != follows:
+        raise ValueError(f"its {member.filename[:40]!r} is no plain array of the size it claims")

@@ -5,8 +5,7 @@ training images through `classes`. `judgement` and `tangent` say what the gradie
 """
 
 from dntk_core.dataset.judgement import Judgement, judgement_table
-from dntk_core.dataset.selections import SELECTIONS, Selection
 from dntk_core.dataset.sizes import evenly_sized
 from dntk_core.dataset.soft_labels import shares
 
-__all__ = ["SELECTIONS", "Judgement", "Selection", "evenly_sized", "judgement_table", "shares"]
+__all__ = ["Judgement", "evenly_sized", "judgement_table", "shares"]

@@ -5,16 +5,16 @@ import torch
 from torch import Tensor
 
 from dntk_core.dataset.tangent import loss_gradients
-from dntk_core.gradients.network import Network, general_gradients, run
+from dntk_core.gradients.general import general_gradients
+from dntk_core.gradients.network import Network, run
 from dntk_core.gradients.projections import Projector
 
 
 def direct_loss_gradients(network: Network, through: Projector, x: Tensor, delta: Tensor) -> Tensor:
     """Project ∇_θ ℓ(f(x_i), y_i) by one backward pass of the sensitivities δ (b, C): (b, k)."""
     tape = run(network, x)
-    state = through.begin(tape.inputs)
-    rest = general_gradients(network, x, delta) if network.rest else {}
-    return through.project(state, tape.signals(delta, keep=False), rest)
+    rest = general_gradients(network, x, tape.rest)(delta)
+    return through.project(through.begin(tape.calls), tape.signals(delta, keep=False), rest)
 
 
 def chain_rule_error(network: Network, through: Projector, x: Tensor, features: np.ndarray, delta: np.ndarray) -> float:

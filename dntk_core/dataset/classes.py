@@ -9,18 +9,19 @@ import torch
 from dntk_core.base.compute import Compute
 from dntk_core.base.device import resolve_device
 from dntk_core.base.randomness import generator
+from dntk_core.base.selections import SELECTIONS
 from dntk_core.base.spec import RunSpec
 from dntk_core.cache.artifact import Artifact
 from dntk_core.data.dataset import Dataset
 from dntk_core.data.images import in_batches
 from dntk_core.dataset.encoder import ClassStatistics, Encoder, class_statistics, make_encoder
-from dntk_core.dataset.selections import SELECTIONS, Choice, choose
+from dntk_core.dataset.selections import Choice, choose
 from dntk_core.gradients.network import Network
 from dntk_core.gradients.preparation import prepare
 from dntk_core.gradients.projections import Projector
 from dntk_core.gradients.stream import projector, stream
 from dntk_core.models.artifact import load_network
-from dntk_core.models.training import Seen
+from dntk_core.models.seen import Seen
 
 # Selections look at no more images of a class than this, drawn at random: they form an n_c × n_c kernel.
 CANDIDATES = 4000
@@ -55,7 +56,7 @@ class Classes:
 
     def images(self, index: np.ndarray) -> Seen:
         """Training images as the network sees them, decoded batch by batch."""
-        return Seen(self.data, self.data.train_images, index)
+        return Seen(self.data, self.data.train_inputs, index)
 
     def statistics(self, c: int) -> ClassStatistics:
         """Features and batch-norm statistics of all images of class c."""

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from dntk_core.base.errors import DNTKError
 from dntk_core.data.images import in_batches
-from dntk_core.models.training import Seen
+from dntk_core.models.seen import Seen
 
 _MATRIX = (nn.Linear, nn.modules.conv._ConvNd)
 _NORM = nn.modules.batchnorm._BatchNorm

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from dntk_core.base.errors import DNTKError
-from dntk_core.dataset.soft_labels import softmax
+from dntk_core.readout.probabilities import softmax
 
 
 @dataclass(frozen=True)

@@ -68,7 +68,7 @@ def _class_targets(classes: Classes, c: int) -> dict[str, np.ndarray]:
     if spec.start == "medoids":
         start = classes.images(members[nearest_images(features, barycenter.points)])[:]
     else:
-        shape = (spec.per_class, *classes.data.train_images.shape[1:])
+        shape = (spec.per_class, *classes.data.image_shape)
         noise = generator(spec.seed, "noise", c).standard_normal(shape, dtype=np.float32)
         start = torch.from_numpy(noise).clamp(*_bounds(classes, torch.device("cpu")))
     return {

@@ -1,12 +1,11 @@
 """Local-global distillation when the number of gradients is given instead of H, τ_v and τ_g."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 import numpy as np
 
 from dntk_core.base.errors import DNTKError
-from dntk_core.distill.local_global import GAP_RULES, Rows, mix, rows_of
+from dntk_core.distill.local_global import GAP_RULES, Lifted, Rows, rows_of
 from dntk_core.distill.mixing import Mixing, Setting
 from dntk_core.kernels.decomposition import Decomposition
 from dntk_core.kernels.kernel import Kernel
@@ -35,7 +34,7 @@ def local_global_within(kernel: Kernel, decompositions: Iterable[Decomposition],
         local = np.unique(np.concatenate([rows.local for _, rows, _ in settings]))
         gaps = np.unique(np.concatenate([gaps for _, _, gaps in settings]))
         # Every setting takes its rows from one pool, which is multiplied with the kernel once.
-        pool = mix(parts, local, gaps).matrix
+        pool = Lifted(parts, local, gaps).matrix
         cross = kernel.times(np.ascontiguousarray(pool.T))
         gram, energy = pool @ cross, largest_energy(pool, parts.spectrum.trace)
         for setting, rows, chosen in settings:
@@ -46,7 +45,7 @@ def local_global_within(kernel: Kernel, decompositions: Iterable[Decomposition],
     if best is None:
         raise TooFew(f"{size} gradients are too few: every cluster gives at least one, and there are {fewest} or more")
     parts, setting, rows, chosen = best
-    return replace(mix(parts, rows.local, chosen), setting=setting, removed=rows.removed(setting.tau_g))
+    return Lifted(parts, rows.local, chosen, rows.removed(setting.tau_g), setting)
 
 
 def _settings(parts: Decomposition, size: int) -> Iterable[tuple[Setting, Rows, np.ndarray]]:

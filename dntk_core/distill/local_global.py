@@ -1,6 +1,6 @@
 """Local-global gradient distillation (Algorithm 1)."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -42,13 +42,21 @@ class Rows:
     def independent(self) -> bool:
         """Whether all directions that are not wholly covered are independent: then so is every choice of them."""
         left = self.residual[:, self.coverage < 1.0]
-        return left.shape[1] == 0 or (
-            left.shape[0] >= left.shape[1] and np.abs(np.diag(np.linalg.qr(left, mode="r"))).min() > DEPENDENT
-        )
+        if left.shape[1] == 0 or left.shape[0] < left.shape[1]:
+            return left.shape[1] == 0
+        return _clearly(left) or np.abs(np.diag(np.linalg.qr(left, mode="r"))).min() > DEPENDENT
 
     def removed(self, tau_g: float) -> int:
         """Count the gap rows that orthogonalisation drops at τ_g."""
         return int(np.sum(self.coverage < tau_g)) - len(self.gaps(tau_g))
+
+
+def _clearly(columns: np.ndarray) -> bool:
+    """Whether columns are so far from dependent that squares of distances can tell, which is much less work."""
+    try:
+        return bool(np.diag(np.linalg.cholesky(columns.T @ columns)).min() > 1e-4)
+    except np.linalg.LinAlgError:
+        return False
 
 
 def rows_of(parts: Decomposition, tau_v: float, rule: str = "ratio") -> Rows:
@@ -68,30 +76,77 @@ def rows_of(parts: Decomposition, tau_v: float, rule: str = "ratio") -> Rows:
     coverage = np.where(coverage > 1.0 - 1e-12, 1.0, coverage)
     # The local rows are unit vectors in local coordinates: what is left beside them are the other coordinates.
     leading = parts.leading(epsilon)
-    return Rows(np.flatnonzero(leading), coverage, parts.overlap[~leading][:, :r_g])
+    return Rows(np.flatnonzero(leading), coverage, parts.overlap[:, :r_g][~leading])
 
 
 def local_global(
-    kernel: np.ndarray | Kernel, labels: np.ndarray, tau_v: float, tau_g: float, rule: str = "ratio"
+    kernel: np.ndarray | Kernel,
+    labels: np.ndarray,
+    tau_v: float,
+    tau_g: float,
+    rule: str = "ratio",
+    energy: str = "gradients",
 ) -> Mixing:
     """Distil a mean kernel (m, m) with clusters labels (m,) by Algorithm 1.
 
     Rows: per cluster its leading local eigenvectors, then the global eigenvectors that no cluster covers.
+    energy: one of ENERGIES, of which ranks keep a share τ_v
     """
-    return local_global_of(decompose(kernel, labels), tau_v, tau_g, rule)
+    return local_global_of(decompose(kernel, labels).by(energy), tau_v, tau_g, rule)
 
 
 def local_global_of(parts: Decomposition, tau_v: float, tau_g: float, rule: str = "ratio") -> Mixing:
     """Distil a decomposition at hand by Algorithm 1."""
     check_share("tau_g", tau_g)
     rows = rows_of(parts, tau_v, rule)
-    setting = Setting(parts.H, tau_v, tau_g, rule)
-    return replace(mix(parts, rows.local, rows.gaps(tau_g)), removed=rows.removed(tau_g), setting=setting)
+    setting = Setting(parts.H, tau_v, tau_g, rule, parts.spectrum.energy)
+    return Lifted(parts, rows.local, rows.gaps(tau_g), rows.removed(tau_g), setting)
 
 
-def mix(parts: Decomposition, local: np.ndarray, gaps: np.ndarray) -> Mixing:
-    """Stack lifted local and global eigenvectors into a mixing (steps 4 and 5)."""
-    matrix = np.hstack([parts.lift(local), parts.spectrum.vectors[:, gaps]]).T
-    origin = [Origin("local", int(parts.cluster[i]), int(parts.rank[i])) for i in local]
-    origin += [Origin("gap", None, int(j)) for j in gaps]
-    return Mixing(np.ascontiguousarray(matrix), tuple(origin), nested=False)
+class Lifted(Mixing):
+    """Lifted local and global eigenvectors, stacked (steps 4 and 5); the matrix is made when it is first asked for.
+
+    parts: Decomposition  whose eigenvectors they are
+    local: (L,)           local ones, by their place in it
+    gaps:  (G,)           global ones
+    """
+
+    def __init__(
+        self,
+        parts: Decomposition,
+        local: np.ndarray,
+        gaps: np.ndarray,
+        removed: int = 0,
+        setting: Setting | None = None,
+    ):
+        origin = [Origin("local", int(parts.cluster[i]), int(parts.rank[i])) for i in local]
+        origin += [Origin("gap", None, int(j)) for j in gaps]
+        given = {"origin": tuple(origin), "nested": False, "removed": removed, "setting": setting}
+        self.__dict__.update(given, parts=parts, local=local, gaps=gaps)
+
+    parts: Decomposition
+    local: np.ndarray
+    gaps: np.ndarray
+
+    @property
+    def nbytes(self) -> int:
+        """What it holds beside the decomposition, once the matrix is made."""
+        return 8 * self.size * len(self.parts.labels)
+
+    @cached_property
+    def matrix(self) -> np.ndarray:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """A, (s, m)."""
+        return np.ascontiguousarray(np.hstack([self.parts.lift(self.local), self._whole]).T)
+
+    def averaged(self, targets: np.ndarray) -> np.ndarray:
+        """A Y for targets (m, C): (s, C); cluster by cluster, without A."""
+        found, parts = np.empty((self.size, targets.shape[1])), self.parts
+        for h in range(parts.H):
+            rows, members = np.flatnonzero(parts.cluster[self.local] == h), np.flatnonzero(parts.labels == h)
+            found[rows] = parts.local[np.ix_(members, parts.rank[self.local[rows]])].T @ targets[members]
+        found[len(self.local) :] = self._whole.T @ targets
+        return found
+
+    @property
+    def _whole(self) -> np.ndarray:
+        return self.parts.spectrum.vectors[:, self.gaps]

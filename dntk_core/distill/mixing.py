@@ -1,7 +1,7 @@
 """The one form every gradient distillation takes: a matrix A that mixes m gradients into s."""
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -32,9 +32,11 @@ class Setting:
     tau_v: float
     tau_g: float
     rule: str
+    energy: str = "gradients"
 
     def __str__(self) -> str:
-        return f"H = {self.H}, τ_v = {self.tau_v:.3g}, τ_g = {self.tau_g:.3g} ({self.rule})"
+        other = "" if self.energy == "gradients" else f", energy of the {self.energy}"
+        return f"H = {self.H}, τ_v = {self.tau_v:.3g}, τ_g = {self.tau_g:.3g} ({self.rule}{other})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +63,7 @@ class Mixing:
     @property
     def size(self) -> int:
         """s, the number of distilled gradients."""
-        return len(self.matrix)
+        return len(self.origin)
 
     @property
     def counts(self) -> Counter:
@@ -89,7 +91,7 @@ class Mixing:
 
     def head(self, size: int) -> "Mixing":
         """Keep the first `size` rows, or all where there are fewer."""
-        return replace(self, matrix=self.matrix[:size], origin=self.origin[:size])
+        return Mixing(self.matrix[:size], self.origin[:size], self.nested, self.removed, self.setting)
 
 
 def selection(indices: np.ndarray, m: int, nested: bool = True, weights: np.ndarray | float = 1.0) -> Mixing:

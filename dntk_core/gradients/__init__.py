@@ -1,7 +1,7 @@
 """Per-sample per-logit gradients of a network and their projections to R^k, streamed in batches.
 
 `prepare` makes a Network of a PyTorch module, `projector` the map to R^k, `project_batch` brings inputs through both;
-a layer kind is a row of `rules.RULES`, a projection one of `projections.PROJECTIONS`.
+an operation is a row of `rules.OPERATIONS`, a projection one of `projections.PROJECTIONS`.
 """
 
 from importlib import import_module

@@ -9,14 +9,17 @@ import numpy as np
 import torch
 
 from dntk_core.base.compute import Compute
+from dntk_core.base.errors import DNTKError
 from dntk_core.base.processes import rank, world_size
 from dntk_core.base.progress import Steps
 from dntk_core.cache.files import Stacked
 from dntk_core.cache.workbench import Workbench
+from dntk_core.data.batch import Batch
 from dntk_core.gradients.network import Network
 from dntk_core.gradients.projections import Projector
+from dntk_core.gradients.sketch import Sketched, answers
 from dntk_core.gradients.stream import stream
-from dntk_core.models.training import Seen
+from dntk_core.models.seen import Seen
 
 # Inputs per shard: what a killed run loses at most, whatever the batch.
 SHARD = 50
@@ -32,13 +35,20 @@ class ProjectedImages:
 
 
 def project_images(
-    network: Network, through: Projector, x: Seen, compute: Compute, bench: Workbench, name: str, steps: Steps
+    network: Network,
+    through: Projector,
+    x: Seen,
+    compute: Compute,
+    bench: Workbench,
+    name: str,
+    steps: Steps,
+    kept: str = "float32",
 ) -> ProjectedImages:
-    """Project the gradients of images, shard by shard under `name`."""
-    share_images(network, through, x, compute, bench, name, steps)
+    """Project the gradients of images, shard by shard under `name`; kept: how their numbers are."""
+    share_images(network, through, x, compute, bench, name, steps, kept)
     # All are there now; a damaged one is built again.
     shards = [
-        bench.shard(shard, lambda index=index: _project(network, through, x[index], compute))
+        bench.shard(shard, lambda index=index: _project(network, through, x[index], compute, kept))
         for shard, index in _shards(name, len(x)).items()
     ]
     return ProjectedImages(
@@ -49,13 +59,20 @@ def project_images(
 
 
 def share_images(
-    network: Network, through: Projector, x: Seen, compute: Compute, bench: Workbench, name: str, steps: Steps
+    network: Network,
+    through: Projector,
+    x: Seen,
+    compute: Compute,
+    bench: Workbench,
+    name: str,
+    steps: Steps,
+    kept: str = "float32",
 ) -> None:
     """Project shards of images together with all processes that do the same; each decodes its next shard meanwhile."""
     shards = _shards(name, len(x))
-    order = _own_first(list(shards))
+    order = list(shards)[rank() :: world_size()] if compute.shard == "static" else _own_first(list(shards))
     following = dict(pairwise(order))
-    ahead: dict[str, Future[torch.Tensor]] = {}
+    ahead: dict[str, Future[Batch]] = {}
 
     def build(shard: str) -> dict[str, np.ndarray]:
         images = ahead.pop(shard, None) or pool.submit(x.__getitem__, shards[shard])
@@ -63,11 +80,14 @@ def share_images(
         ahead.clear()
         if after is not None and not bench.has(after):
             ahead[after] = pool.submit(x.__getitem__, shards[after])
-        return _project(network, through, images.result(), compute)
+        return _project(network, through, images.result(), compute, kept)
 
     bench.open()
     with ThreadPoolExecutor(1) as pool:
-        for _ in bench.share(order, build):
+        static = compute.shard == "static"
+        for _ in (
+            bench.share_statically([*shards], build, rank(), world_size()) if static else bench.share(order, build)
+        ):
             steps(sum(len(index) for shard, index in shards.items() if bench.has(shard)))
     steps(len(x))
 
@@ -83,11 +103,22 @@ def _own_first(shards: list[str]) -> list[str]:
     return [shard for r in range(ranks) for shard in shards[(rank() + r) % ranks :: ranks]]
 
 
-def _project(network: Network, through: Projector, images: torch.Tensor, compute: Compute) -> dict[str, np.ndarray]:
+def _project(network: Network, through: Projector, images: Batch, compute: Compute, kept: str) -> dict[str, np.ndarray]:
     started = time.perf_counter()
     features, outputs = zip(*stream(network, through, images, compute), strict=True)
     return {
-        "features": torch.cat(features, dim=1).numpy(),
-        "outputs": torch.cat(outputs).numpy(),
+        "features": narrowed(torch.cat(features, dim=1).numpy(), kept),
+        "outputs": answers(network.module, images, len(features[0][0])).numpy()
+        if isinstance(network.module, Sketched)
+        else torch.cat(outputs).numpy(),
         "seconds": np.array(time.perf_counter() - started),
     }
+
+
+def narrowed(features: np.ndarray, kept: str) -> np.ndarray:
+    """Features as they are kept; refused where that is too narrow for them."""
+    with np.errstate(over="ignore"):
+        found = features.astype(kept, copy=False)
+    if not np.isfinite(found).all():
+        raise DNTKError(f"gradients of {np.abs(features).max():.3g} are too large for {kept}; keep them as float32")
+    return found

@@ -1,137 +1,141 @@
-"""A classifier as gradients see it: its parameters, its fast layers, a forward pass kept for many backward ones."""
+"""A classifier as gradients see it: parameters, operations on them, a forward pass kept for many backward ones."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import torch
 from torch import Tensor, nn
-from torch.autograd.graph import GradientEdge, get_gradient_edge
-from torch.func import functional_call, grad, vmap
+from torch.autograd.graph import GradientEdge
 
-from dntk_core.gradients.equivalents import PerInput
-
-# What a module calls after its forward pass: (module, what went in, what came out).
-Hook = Callable[[nn.Module, tuple[Tensor, ...], Tensor], None]
-
-
-@dataclass(frozen=True)
-class Layer:
-    """A module with a fast rule, met once in every forward pass, its parameters used nowhere else.
-
-    parameters: attribute → the parameter's name in the network; shape: of the output for one input
-    """
-
-    module: nn.Module
-    parameters: dict[str, str]
-    shape: tuple[int, ...]
+from dntk_core.data.batch import Batch, length
+from dntk_core.gradients.hardware import device_of, products_in
+from dntk_core.gradients.recording import Recorder, entered, lead_on
+from dntk_core.gradients.rules import Call
+from dntk_core.models.calling import call as answer
 
 
 @dataclass(frozen=True)
 class Network:
-    """θ ∈ R^P as named parameters, split into those of fast layers and the rest.
+    """θ ∈ R^P as named parameters, split into those that operations with a rule take and the rest.
 
-    equivalent: computes the same around the same parameters; its modules are the fast layers'
-    sizes: parameter name → number of entries, in the module's own order; P is their sum
-    rest: names taken by the general path; vmapped: whether the rest can be batched by vmap
+    sizes:   parameter name → number of entries, in the module's own order; P is their sum
+    calls:   the operations that every batch is expected to repeat, as they were on the example
+    entered: parameter name → how often it enters the computation, for those with fast gradients
+    rest:    names taken by the general path; vmapped: whether the general path can be batched by vmap
     outputs: "logits" or "log_softmax"; classes: C
+    taken:   how the logits were found in what the module returns; empty where it returns them as they are
     """
 
     module: nn.Module
-    equivalent: nn.Module
     outputs: str
     classes: int
     sizes: dict[str, int]
-    layers: tuple[Layer, ...]
+    calls: tuple[Call, ...]
+    entered: dict[str, int]
     rest: tuple[str, ...]
     vmapped: bool
+    taken: str = ""
 
     @property
     def P(self) -> int:
         return sum(self.sizes.values())
 
-    def __call__(self, x: Tensor) -> Tensor:
-        """f(x; θ), (b, C)."""
-        return _outputs(self.module(x), self.outputs)
+    def __call__(self, x: Batch) -> Tensor:
+        """f(x; θ), (b, C), float32."""
+        return of_kind(answer(self.module, x).float(), self.outputs)
+
+    @cached_property
+    def parameters(self) -> dict[str, Tensor]:
+        """The parameters that gradients are taken of, by name."""
+        return {name: p for name, p in self.module.named_parameters() if name in self.sizes}
 
 
 @dataclass(frozen=True)
 class Tape:
-    """One forward pass: outputs (b, C), and per fast layer what went in and where its signal comes back."""
+    """One forward pass: outputs (b, C), the calls with fast gradients, and the parameters without."""
 
     logits: Tensor
-    inputs: tuple[Tensor, ...]
-    edges: tuple[GradientEdge, ...]
+    calls: tuple[Call, ...]
+    rest: tuple[str, ...]
 
     def signals(self, cotangent: Tensor, keep: bool) -> tuple[Tensor | None, ...]:
-        """Back-propagate to the layers' outputs alone; no weight gradient is computed."""
-        if not self.edges:
+        """Back-propagate to the operations' outputs alone; no weight gradient is computed."""
+        if not self.calls:
             return ()
-        return _float32(torch.autograd.grad(self.logits, self.edges, cotangent, retain_graph=keep, allow_unused=True))
+        ends = edges(self.calls)
+        return _float32(torch.autograd.grad(self.logits, ends, cotangent, retain_graph=keep, allow_unused=True))
 
     def signals_of_all(self, cotangents: Tensor) -> tuple[Tensor | None, ...]:
         """Back-propagate all cotangents (C, b, C) at once: signals (C, b, …)."""
-        return _float32(
-            torch.autograd.grad(self.logits, self.edges, cotangents, is_grads_batched=True, allow_unused=True)
-        )
+        ends = edges(self.calls)
+        return _float32(torch.autograd.grad(self.logits, ends, cotangents, is_grads_batched=True, allow_unused=True))
 
 
-def run(network: Network, x: Tensor, precision: str = "float32") -> Tape:
+def run(network: Network, x: Batch, precision: str = "float32", fast: bool = True) -> Tape:
     """Run one batch forward and keep what the backward passes need.
 
+    A batch that takes another way through the network than the example did has all gradients by the general path.
     precision: of the products in the network, forward and backward; what is kept and comes back is float32
+    fast: whether rules may be used at all
     """
-    met, mixed = {}, precision != "float32"
-
-    def hook(module: nn.Module, args: tuple[Tensor, ...], y: Tensor) -> None:
-        # The edge is taken now: a later in-place operation would move the output's history on.
-        met[module] = _float32((args[0].detach(),))[0], get_gradient_edge(y)
-
-    modules = [layer.module for layer in network.layers]
-    bare = {layer.parameters["weight"]: layer.module for layer in network.layers if type(layer.module) is PerInput}
-    with torch.enable_grad(), hooked(modules, hook), torch.autocast(x.device.type, torch.bfloat16, enabled=mixed):
-        logits = _outputs(forward(network.equivalent, bare, x).float(), network.outputs)
-    return Tape(logits, tuple(met[module][0] for module in modules), tuple(met[module][1] for module in modules))
+    y, calls = record(network.module, x, precision)
+    with torch.enable_grad():
+        logits = of_kind(y, network.outputs)
+    calls = touching(calls, set(network.entered))
+    if fast and ways(calls) == ways(network.calls) and entered(y, network.module, network.entered) == network.entered:
+        return Tape(logits, calls, network.rest)
+    return Tape(logits, (), tuple(network.sizes))
 
 
-@torch.no_grad()
-def general_gradients(network: Network, x: Tensor, cotangent: Tensor) -> dict[str, Tensor]:
-    """∂⟨f(x_i), cotangent_i⟩/∂p for the parameters without a fast rule: name → (b, p)."""
-    parameters = dict(network.module.named_parameters())
-    chosen = {name: parameters[name].detach() for name in network.rest}
-
-    def value(chosen: dict[str, Tensor], x_i: Tensor, v_i: Tensor) -> Tensor:
-        y = functional_call(network.module, chosen, (x_i.unsqueeze(0),))
-        return (_outputs(y, network.outputs)[0] * v_i).sum()
-
-    if network.vmapped:
-        gradients = vmap(grad(value), in_dims=(None, 0, 0), randomness="same")(chosen, x, cotangent)
-    else:
-        each = [grad(value)(chosen, x_i, v_i) for x_i, v_i in zip(x, cotangent, strict=True)]
-        gradients = {name: torch.stack([g[name] for g in each]) for name in network.rest}
-    return {name: gradients[name].flatten(1) for name in network.rest}
+def record(module: nn.Module, x: Batch, precision: str = "float32") -> tuple[Tensor, tuple[Call, ...]]:
+    """The module's output for one batch, float32, and the calls of operations that have a rule, in order."""
+    recorder = Recorder(module, length(x))
+    with torch.enable_grad(), products_in(precision, device_of(x)), recorder:
+        y = answer(module, x).float()
+    # A parameter that met an operation without a rule takes the general path in all its uses.
+    return y, touching(tuple(recorder.calls), {n for call in recorder.calls for n in call.names} - recorder.unknown)
 
 
-def forward(counterpart: nn.Module, bare: dict[str, PerInput], x: Tensor) -> Tensor:
-    """Run with a copy per input in the place of each bare parameter."""
-    return functional_call(counterpart, {name: copies(x) for name, copies in bare.items()}, (x,))
+def touching(calls: tuple[Call, ...], names: set[str]) -> tuple[Call, ...]:
+    """Calls of operations on some parameters, without the roles of others."""
+    narrowed = (
+        replace(call, leaves={role: leaf for role, leaf in call.leaves.items() if names.issuperset(leaf.sources)})
+        for call in calls
+    )
+    return tuple(call for call in narrowed if call.leaves)
 
 
-@contextmanager
-def hooked(modules: Sequence[nn.Module], hook: Hook) -> Iterator[None]:
-    """Call a hook after each module's forward pass."""
-    handles = [module.register_forward_hook(hook) for module in modules]
-    try:
-        yield
-    finally:
-        for handle in handles:
-            handle.remove()
+def edges(calls: tuple[Call, ...]) -> list[GradientEdge]:
+    """Where the signals of calls come back."""
+    return [call.edge for call in calls if call.edge is not None]
 
 
-def _float32(tensors: Sequence[Tensor | None]) -> tuple[Tensor | None, ...]:
-    """Widen bfloat16."""
-    return tuple(t.float() if t is not None and t.dtype == torch.bfloat16 else t for t in tensors)
+def ways(calls: tuple[Call, ...]) -> list[tuple]:
+    """What must be the same for every batch."""
+    return [call.way for call in calls]
 
 
-def _outputs(y: Tensor, outputs: str) -> Tensor:
+def gradients_of(call: Call, side: Tensor, delta: Tensor, parameters: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Gradients of the parameters of one call: name → (b, p); the caller may overwrite them."""
+    found: dict[str, Tensor] = {}
+    for name, part in led_on(call, call.operation.gradients(call, side, delta), parameters):
+        found[name] = found[name] + part if name in found else part
+    return found
+
+
+def led_on(call: Call, gradients: dict[str, Tensor], parameters: dict[str, Tensor]) -> Iterator[tuple[str, Tensor]]:
+    """Lead a call's gradients by role on to parameters: (name, (b, p)), a name perhaps several times."""
+    for role, gradient in gradients.items():
+        if role in call.leaves:
+            yield from lead_on(call.leaves[role], gradient, parameters).items()
+
+
+def of_kind(y: Tensor, outputs: str) -> Tensor:
+    """Outputs as they are studied: logits, or their log-softmax."""
     return y.log_softmax(-1) if outputs == "log_softmax" else y
+
+
+def _float32(tensors: tuple[Tensor | None, ...]) -> tuple[Tensor | None, ...]:
+    """Signals of any precision as float32."""
+    return tuple(t if t is None else t.float() for t in tensors)

@@ -1,43 +1,45 @@
-"""A network made ready for per-sample gradients: which layers have a fast rule, judged on an example."""
+"""A network made ready for per-sample gradients: which parameters have a fast rule, judged on an example."""
 
-from collections import Counter
-from contextlib import suppress
 from dataclasses import replace
 
 import torch
 from torch import Tensor, nn
 
 from dntk_core.base.errors import DNTKError
-from dntk_core.gradients.equivalents import PerInput, equivalent
-from dntk_core.gradients.layers import input_side, per_sample_gradients, rule_of, trainable
-from dntk_core.gradients.network import Layer, Network, forward, general_gradients, hooked, run
+from dntk_core.data.batch import Batch, concatenate, length, take
+from dntk_core.gradients.general import check_alone, general_gradients, tolerance
+from dntk_core.gradients.hardware import device_of
+from dntk_core.gradients.network import Network, edges, gradients_of, of_kind, record, touching
+from dntk_core.gradients.recording import entered
+from dntk_core.gradients.rules import Call
+from dntk_core.models.calling import arguments, in_precision_of, logits
 
-# The probe compares two float32 back-propagations that sum in different orders.
-AGREEMENT = 1e-3
+# Shares of a whole gradient's norm below which a parameter's is rounding.
+ROUNDING = 1e-6
+# Inputs that are taken alone and in a batch, and those of them on which rules are compared with autograd.
+ALONE, PROBED = 8, 3
 
 
-def prepare(module: nn.Module, example: Tensor, outputs: str = "logits") -> Network:
-    """Inspect a classifier on a small batch (2 inputs or more) and find its fast layers.
+def prepare(module: nn.Module, example: Batch, outputs: str = "logits") -> Network:
+    """Inspect a classifier on a small batch (2 inputs or more) and find its fast parameters.
 
     A fast rule is used only where, on the example, it gives the gradients that autograd gives, input by input.
     """
     module.eval()
-    parameters = {name: p for name, p in module.named_parameters() if p.requires_grad}
-    if not parameters:
-        raise DNTKError("no parameter of the network requires a gradient; set requires_grad=True on those to study")
     _refuse_batch_statistics(module)
-    x = example[:2] if len(example) > 1 else torch.cat((example, example))
-    classes = _check_outputs(module, x)
-    counterpart = _checked_equivalent(module, x)
-    candidates = _candidates(module, counterpart, x)
-    cotangent = torch.randn(len(x), classes, generator=torch.Generator().manual_seed(0)).to(x.device)
-    sizes = {name: p.numel() for name, p in parameters.items()}
-    network = Network(module, counterpart, outputs, classes, sizes, candidates, rest=(), vmapped=True)
-    exact = [_autograd(network, parameters, x, cotangent, i) for i in range(len(x))]
-    layers = _agreeing(network, x, cotangent, exact)
-    fast = {name for layer in layers for name in layer.parameters.values()}
-    network = replace(network, layers=layers, rest=tuple(name for name in parameters if name not in fast))
-    return replace(network, vmapped=_vmap_agrees(network, x, cotangent, exact))
+    some = take(example, slice(ALONE)) if length(example) > 1 else concatenate([example, example])
+    classes, taken = _check_outputs(module, some)
+    sizes = {name: p.numel() for name, p in module.named_parameters() if p.requires_grad}
+    if not sizes:
+        raise DNTKError("no parameter of the network requires a gradient; set requires_grad=True on those to study")
+    network = Network(module, outputs, classes, sizes, (), {}, rest=tuple(sizes), vmapped=False, taken=taken)
+    with torch.no_grad():
+        check_alone(network, network(some), torch.cat([network(take(some, [i])) for i in range(length(some))]))
+    x = take(some, slice(PROBED))
+    cotangent = torch.randn(length(x), classes, generator=torch.Generator().manual_seed(0)).to(device_of(x))
+    exact = general_gradients(network, x, network.rest)(cotangent)
+    network = _with_rules(network, x, cotangent, exact)
+    return replace(network, vmapped=_vmap_agrees(replace(network, vmapped=True), x, cotangent, exact))
 
 
 def _refuse_batch_statistics(module: nn.Module) -> None:
@@ -49,106 +51,72 @@ def _refuse_batch_statistics(module: nn.Module) -> None:
             )
 
 
-def _check_outputs(module: nn.Module, x: Tensor) -> int:
+def _check_outputs(module: nn.Module, x: Batch) -> tuple[int, str]:
+    """The number of classes, and how the logits are found in what the network returns."""
+    args, kwargs = arguments(in_precision_of(module, x))
     with torch.no_grad():
-        y = module(x)
-    if not isinstance(y, Tensor) or y.ndim != 2 or len(y) != len(x):
-        got = tuple(y.shape) if isinstance(y, Tensor) else type(y).__name__
-        raise DNTKError(f"the network must return a tensor (batch, C), got {got} for a batch of {len(x)}; wrap it")
+        answer = module(*args, **kwargs)
+    y = logits(answer)
+    if y.ndim != 2 or len(y) != length(x):
+        raise DNTKError(
+            f"the network must return a tensor (batch, C), got {tuple(y.shape)} for a batch of {length(x)}; wrap it"
+        )
     if y.shape[1] == 1:
         raise DNTKError("the network has one output (C = 1); class kernels need at least two, give it two logits")
-    return y.shape[1]
+    if not isinstance(answer, Tensor):
+        return y.shape[1], f"logits taken from the {type(answer).__name__} that the network returns"
+    return y.shape[1], "" if answer.ndim == 2 else f"outputs {tuple(answer.shape[1:])} taken as {y.shape[1]} logits"
 
 
-def _checked_equivalent(module: nn.Module, x: Tensor) -> nn.Module:
-    """The network's equivalent if it computes the same on the example, else the network itself."""
-    try:
-        counterpart = equivalent(module)
-        return counterpart if _computes(counterpart, {}, x, module(x)) else module
-    except (RuntimeError, TypeError, AttributeError):
-        # Some networks cannot be copied, or look into their parts.
-        return module
+def _with_rules(network: Network, x: Batch, cotangent: Tensor, exact: dict[str, Tensor]) -> Network:
+    """Take the parameters whose rules reproduce autograd on the example off the general path."""
+    y, calls = record(network.module, x)
+    found = _by_rules(network, y, calls, cotangent)
+    near, floor = tolerance(network), _floor(exact)
+    fast = {name for name, g in exact.items() if _agree(found.get(name, torch.zeros_like(g)), g, near, floor)}
+    while mixed := {name for call in calls for leaf in call.leaves.values() for name in _torn(leaf.sources, fast)}:
+        fast -= mixed
+    rest = tuple(name for name in network.sizes if name not in fast)
+    calls = tuple(call.outline() for call in touching(calls, fast))
+    counts = entered(y, network.module, [name for name in network.sizes if name in fast])
+    return replace(network, calls=calls, entered=counts, rest=rest)
 
 
-def _bare_parameters(module: nn.Module, counterpart: nn.Module, x: Tensor) -> dict[str, PerInput]:
-    """Parameters of no known layer that the network also takes as one copy per input, by name."""
-    known = {id(p) for part in counterpart.modules() if rule_of(part) for p in part.parameters(recurse=False)}
-    bare = {}
-    for name, p in module.named_parameters():
-        if p.requires_grad and id(p) not in known and p.ndim:
-            # A network may refuse other shapes in any way it likes.
-            with suppress(Exception):
-                if _computes(counterpart, {name: PerInput(p)}, x, module(x)):
-                    bare[name] = PerInput(p)
-    return bare
-
-
-@torch.no_grad()
-def _computes(counterpart: nn.Module, bare: dict[str, PerInput], x: Tensor, y: Tensor) -> bool:
-    ours = forward(counterpart, bare, x)
-    return ours.shape == y.shape and bool((ours - y).norm() <= AGREEMENT * y.norm())
-
-
-def _candidates(module: nn.Module, counterpart: nn.Module, x: Tensor) -> tuple[Layer, ...]:
-    """Modules of a known kind that run once, on a batch-first tensor, and own their parameters alone."""
-    bare = _bare_parameters(module, counterpart, x)
-    owners = Counter(id(p) for part in module.modules() for p in part.parameters(recurse=False))
-    names = {id(p): name for name, p in module.named_parameters()}
-    parts = [
-        part
-        for part in (*counterpart.modules(), *bare.values())
-        if (rule := rule_of(part)) is not None
-        and rule.supports(part)
-        and trainable(part)
-        and set(trainable(part)) <= {"weight", "bias"}
-        and all(owners[id(p)] == 1 for p in part.parameters(recurse=False))
-    ]
-    calls = {part: [] for part in parts}
-
-    def note(part: nn.Module, args: tuple[Tensor, ...], y: Tensor) -> None:
-        batch_first = bool(args) and len(args[0]) == len(y) == len(x) and y.requires_grad
-        calls[part].append(tuple(y.shape[1:]) if batch_first else None)
-
-    with torch.enable_grad(), hooked(parts, note):
-        forward(counterpart, bare, x)
-    once = {part: shapes[0] for part, shapes in calls.items() if len(shapes) == 1 and shapes[0] is not None}
-    return tuple(
-        Layer(part, {attr: names[id(getattr(part, attr))] for attr in trainable(part)}, shape)
-        for part, shape in once.items()
-    )
-
-
-def _autograd(network: Network, parameters: dict, x: Tensor, cotangent: Tensor, i: int) -> dict[str, Tensor]:
-    """Gradient of ⟨f(x_i), cotangent_i⟩ by plain autograd, the reference for input i."""
+def _by_rules(network: Network, y: Tensor, calls: tuple[Call, ...], cotangent: Tensor) -> dict[str, Tensor]:
+    """Gradients of all parameters that operations with a rule take: name → (b, p)."""
+    if not calls:
+        return {}
     with torch.enable_grad():
-        value = (network(x)[i] * cotangent[i]).sum()
-        gradients = torch.autograd.grad(value, list(parameters.values()), allow_unused=True)
-    zeros = (torch.zeros_like(p) if g is None else g for g, p in zip(gradients, parameters.values(), strict=True))
-    return dict(zip(parameters, zeros, strict=True))
+        value = (of_kind(y, network.outputs) * cotangent).sum()
+    signals = torch.autograd.grad(value, edges(calls), retain_graph=True, allow_unused=True)
+    total: dict[str, Tensor] = {}
+    for call, delta in zip(calls, signals, strict=True):
+        if delta is not None:
+            for name, g in gradients_of(call, call.operation.side(call), delta.float(), network.parameters).items():
+                total[name] = total[name] + g if name in total else g
+    return total
 
 
-def _agreeing(network: Network, x: Tensor, cotangent: Tensor, exact: list[dict]) -> tuple[Layer, ...]:
-    """The layers whose rule reproduces autograd on the example."""
-    tape = run(network, x)
-    agreeing = []
-    for layer, a, delta in zip(network.layers, tape.inputs, tape.signals(cotangent, keep=False), strict=True):
-        ours = {} if delta is None else per_sample_gradients(layer.module, input_side(layer.module, a), delta)
-        if _same({layer.parameters[attr]: g for attr, g in ours.items()}, exact):
-            agreeing.append(layer)
-    return tuple(agreeing)
+def _torn(sources: tuple[str, ...], fast: set[str]) -> set[str]:
+    """Parameters made into one tensor are all fast, or none."""
+    return set() if fast.issuperset(sources) else fast.intersection(sources)
 
 
-def _vmap_agrees(network: Network, x: Tensor, cotangent: Tensor, exact: list[dict]) -> bool:
+def _vmap_agrees(network: Network, x: Batch, cotangent: Tensor, exact: dict[str, Tensor]) -> bool:
     try:
-        return _same(general_gradients(network, x, cotangent), exact)
-    except RuntimeError:
-        # Some operations have no batching rule; inputs are then taken one by one.
+        found = general_gradients(network, x, network.rest)(cotangent)
+    except Exception:
+        # Some operations have no batching rule, some networks look at numbers; inputs are then taken one by one.
         return False
+    near, floor = tolerance(network), _floor(exact)
+    return all(_agree(g, exact[name], near, floor) for name, g in found.items())
 
 
-def _same(ours: dict[str, Tensor], exact: list[dict]) -> bool:
-    return all(
-        (g[i] - e[name].flatten()).norm() <= AGREEMENT * e[name].norm() + 1e-12
-        for name, g in ours.items()
-        for i, e in enumerate(exact)
-    )
+def _floor(exact: dict[str, Tensor]) -> Tensor:
+    """What is rounding in the gradient of every input, (b,)."""
+    return ROUNDING * torch.stack([g.norm(dim=1) for g in exact.values()]).norm(dim=0)
+
+
+def _agree(ours: Tensor, exact: Tensor, near: float, floor: Tensor) -> bool:
+    """Whether gradients (b, p) are the same input by input, up to rounding."""
+    return bool(((ours - exact).norm(dim=1) <= near * exact.norm(dim=1) + floor + 1e-12).all())

@@ -11,71 +11,84 @@ from dntk_core.base.device import resolve_device
 from dntk_core.base.errors import DNTKError
 from dntk_core.base.memory import out_of_memory
 from dntk_core.base.spec import ProjectionSpec
+from dntk_core.data.batch import Batch, length, take
 from dntk_core.gradients.batch_memory import input_bytes
-from dntk_core.gradients.network import Network, Tape, general_gradients, run
+from dntk_core.gradients.general import general_gradients
+from dntk_core.gradients.hardware import logits_together, release, send
+from dntk_core.gradients.network import Network, Tape, run
 from dntk_core.gradients.projections import PROJECTIONS, Projector
+from dntk_core.gradients.projections.grouped import Grouped
 from dntk_core.gradients.projections.whole import WholeGradients, all_patches, input_sides, named_gradients
-from dntk_core.models.training import Seen
+from dntk_core.models.parameters import group_names
+from dntk_core.models.seen import Seen
 
 
 def projected_dimension(spec: ProjectionSpec, P: int) -> int:
     """Check that a projection of R^P can be made, and return its k."""
     if spec.name not in PROJECTIONS:
         raise DNTKError(f"unknown projection {spec.name!r}; known: {', '.join(PROJECTIONS)}")
-    return PROJECTIONS[spec.name].dimension(spec.k, P)
+    # Few of a network's parameters may well be fewer than k: they need no projection.
+    return PROJECTIONS[spec.name].dimension(min(spec.k, P) if spec.parameters else spec.k, P)
 
 
 def projector(network: Network, spec: ProjectionSpec, device: torch.device) -> Projector:
     """Build the map from a network's gradients to R^k."""
-    k = projected_dimension(spec, network.P)
-    return PROJECTIONS[spec.name].make(network, spec.seed, k, device)
+    k, projection = projected_dimension(spec, network.P), PROJECTIONS[spec.name]
+    if spec.parameters and k == network.P:
+        projection = PROJECTIONS["identity"]
+    if not spec.groups:
+        return projection.make(network, spec.seed, k, device)
+    groups = group_names(tuple(network.sizes), spec.groups)
+    return Grouped(network, groups, {False: projection, True: PROJECTIONS["identity"]}, spec.seed, k, device)
 
 
 @torch.no_grad()
 def project_batch(
-    network: Network, through: Projector, x: Tensor, batched: bool = False, precision: str = "float32"
+    network: Network, through: Projector, x: Batch, batched: bool = False, precision: str = "float32"
 ) -> tuple[Tensor, Tensor]:
     """Project φ^c(x) of one batch for every logit c: features (C, b, k) and logits (b, C).
 
     batched: back-propagate all logits at once (good on a GPU; C times the memory) instead of one by one.
     """
     tape = run(network, x, precision)
-    state = through.begin(tape.inputs)
-    features = x.new_empty(network.classes, len(x), through.k, dtype=tape.logits.dtype)
+    # The general path computes in float32, so that only then its outputs can be compared.
+    together = tape.logits if precision == "float32" else None
+    state, general = through.begin(tape.calls), general_gradients(network, x, tape.rest, together)
+    features = torch.empty(network.classes, length(x), through.k, device=tape.logits.device)
     for c, (cotangent, signals) in enumerate(_signals(network, tape, batched)):
-        rest = general_gradients(network, x, cotangent) if network.rest else {}
+        rest = general(cotangent)
         features[c] = through.project(state, signals, rest)
         if not torch.isfinite(features[c]).all():
             _name_nonfinite(network, tape, signals, rest, c)
     return features, tape.logits.detach()
 
 
-def stream(network: Network, through: Projector, x: Tensor | Seen, compute: Compute) -> Iterator[tuple[Tensor, Tensor]]:
+def stream(network: Network, through: Projector, x: Batch | Seen, compute: Compute) -> Iterator[tuple[Tensor, Tensor]]:
     """Yield (features (C, b, k), logits (b, C)) on the CPU, batch after batch; out of memory halves the batch."""
     device = resolve_device(compute.device)
     batch = batch_size(network, through, compute)
     done = 0
-    while done < len(x):
+    while done < length(x):
         try:
-            part = x[done : done + batch].to(device)
-            features, logits = project_batch(network, through, part, device.type == "cuda", compute.precision)
+            part = send(take(x, slice(done, done + batch)), device)
+            features, logits = project_batch(network, through, part, logits_together(device), compute.precision)
         except (RuntimeError, MemoryError) as error:
             if not out_of_memory(error):
                 raise
             if batch == 1:
                 raise DNTKError("one input alone does not fit in memory; use smaller inputs or network") from error
             batch = max(1, batch // 2)
-            if device.type == "cuda":
-                torch.cuda.empty_cache()
+            release(device)
             continue
         yield features.cpu(), logits.cpu()
-        done += len(part)
+        done += length(part)
 
 
-def exact_kernels(network: Network, x: Tensor, batch: int = 0) -> Tensor:
+def exact_kernels(network: Network, x: Batch, batch: int = 0) -> Tensor:
     """Exact class kernels K^c = Φ^c Φ^cᵀ, (C, n, n), float64: `batch` inputs against as many at a time, 0 = all."""
-    kernels = torch.zeros(network.classes, len(x), len(x), dtype=torch.float64)
-    blocks = zip(torch.arange(len(x)).split(batch or len(x)), x.split(batch or len(x)), strict=True)
+    n = length(x)
+    kernels = torch.zeros(network.classes, n, n, dtype=torch.float64)
+    blocks = [(rows, take(x, rows)) for rows in torch.arange(n).split(batch or n)]
     for (rows, left), (columns, right) in combinations_with_replacement(blocks, 2):
         block = _exact_block(network, left, right)
         kernels[:, rows[:, None], columns] = block
@@ -84,22 +97,25 @@ def exact_kernels(network: Network, x: Tensor, batch: int = 0) -> Tensor:
 
 
 @torch.no_grad()
-def _exact_block(network: Network, x: Tensor, y: Tensor) -> Tensor:
+def _exact_block(network: Network, x: Batch, y: Batch) -> Tensor:
     """Φ^c(x) Φ^c(y)ᵀ, summed parameter by parameter: (C, b, b'); if y is x, its gradients are taken once."""
-    left, right = tee(_gradients(network, x)) if y is x else (_gradients(network, x), _gradients(network, y))
-    block = torch.zeros(network.classes, len(x), len(y), dtype=torch.float64)
+    tapes = [run(network, part) for part in ((x,) if y is x else (x, y))]
+    if len({tape.rest for tape in tapes}) > 1:
+        # Both must give their gradients in the same order.
+        tapes = [run(network, part, fast=False) for part in (x, y)]
+    each = [_gradients(network, part, tape) for part, tape in zip((x, y), tapes, strict=False)]
+    left, right = tee(each[0]) if y is x else each
+    block = torch.zeros(network.classes, length(x), length(y), dtype=torch.float64)
     for (c, g), (_, h) in zip(left, right, strict=True):
         block[c] += (g @ h.T).double().cpu()
     return block
 
 
-def _gradients(network: Network, x: Tensor) -> Iterator[tuple[int, Tensor]]:
+def _gradients(network: Network, x: Batch, tape: Tape) -> Iterator[tuple[int, Tensor]]:
     """Every logit's gradient with respect to every parameter, one at a time: (c, (b, p))."""
-    tape = run(network, x)
-    sides = input_sides(network, tape.inputs)
+    sides, general = input_sides(tape.calls), general_gradients(network, x, tape.rest, tape.logits)
     for c, (cotangent, signals) in enumerate(_signals(network, tape, batched=False)):
-        rest = general_gradients(network, x, cotangent) if network.rest else {}
-        for _, gradient in named_gradients(network, sides, signals, rest):
+        for _, gradient in named_gradients(network, sides, signals, general(cotangent)):
             yield c, gradient
 
 
@@ -120,10 +136,10 @@ def bytes_per_input(network: Network, through: Projector) -> int:
 
 
 def _signals(network: Network, tape: Tape, batched: bool) -> Iterator[tuple[Tensor, tuple[Tensor | None, ...]]]:
-    """Per logit c: the cotangent e_c (b, C) and the signals δ at every layer's output."""
+    """Per logit c: the cotangent e_c (b, C) and the signals δ at every call's output."""
     C = network.classes
     cotangents = torch.eye(C, device=tape.logits.device).unsqueeze(1).expand(C, *tape.logits.shape)
-    if batched and tape.edges:
+    if batched and tape.calls:
         together = tape.signals_of_all(cotangents)
         for c in range(C):
             yield cotangents[c], tuple(None if d is None else d[c] for d in together)
@@ -136,7 +152,7 @@ def _name_nonfinite(
     network: Network, tape: Tape, signals: tuple[Tensor | None, ...], rest: dict[str, Tensor], c: int
 ) -> None:
     """Raise a DNTKError that names the parameter whose gradient is not finite."""
-    for name, gradient in named_gradients(network, input_sides(network, tape.inputs), signals, rest):
+    for name, gradient in named_gradients(network, input_sides(tape.calls), signals, rest):
         if not torch.isfinite(gradient).all():
             raise DNTKError(
                 f"the gradient of logit {c} with respect to {name!r} is not finite; "

@@ -4,9 +4,10 @@ Either is an array, or the features that it is the product of. `spectrum`, `clus
 (properties A and B) and `subspace` analyse them; `ridge` gives λ its unit.
 """
 
-from dntk_core.kernels.class_kernels import ClassKernels, FeatureKernels, Kernels, kernels_by_size
+from dntk_core.kernels.class_kernels import ClassKernels, Kernels
 from dntk_core.kernels.clusters import spectral_clusters
 from dntk_core.kernels.decomposition import Decomposition, decompose
+from dntk_core.kernels.feature_kernels import FeatureKernels, kernels_by_size
 from dntk_core.kernels.kernel import DenseKernel, Kernel
 from dntk_core.kernels.ridge import absolute_ridge
 from dntk_core.kernels.spectrum import (

@@ -1,4 +1,4 @@
-"""The kernels of all classes, K^c = Φ^c Φ^cᵀ and K*^c = Φ*^c Φ^cᵀ: arrays, or the features they are products of."""
+"""What the kernels of all classes answer, K^c = Φ^c Φ^cᵀ and K*^c = Φ*^c Φ^cᵀ, and those that are arrays."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -9,13 +9,13 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from dntk_core.base.errors import DNTKError
-from dntk_core.kernels.features import FeatureKernel, tiles, transposed_times
+from dntk_core.base.threads import each
+from dntk_core.cache.rows import Array
+from dntk_core.kernels.decomposition import Decomposition
 from dntk_core.kernels.kernel import DenseKernel, Kernel
-from dntk_core.kernels.modes import Modes, dense_modes, feature_modes
+from dntk_core.kernels.modes import Modes, dense_modes
+from dntk_core.kernels.rotated import Rotated
 from dntk_core.kernels.spectrum import Spectrum, spectrum
-
-# With more inputs than this, kernels are kept as the features they are products of.
-LARGEST_DENSE = 4000
 
 # Rows of a mixing matrix and the inputs they mix: pairs of indices.
 Blocks = Sequence[tuple[np.ndarray, np.ndarray]]
@@ -45,7 +45,16 @@ class ClassKernels(Protocol):
         ...
 
     def kernel(self, c: int | None = None) -> Kernel:
-        """K^c, or the mean kernel K̄ = (1/C) Σ_c K^c."""
+        """K^c as class c's readout has it, or the mean kernel K̄ = (1/C) Σ_c K^c."""
+        ...
+
+    @property
+    def chosen(self) -> tuple[int, ...]:
+        """The classes that have kernels of their own."""
+        ...
+
+    def own(self, c: int) -> Kernel:
+        """K^c to look at; where classes share a kernel, only that of a chosen class."""
         ...
 
     def rows_times(self, matrix: np.ndarray, blocks: Blocks | None = None) -> Iterator[np.ndarray]:
@@ -56,6 +65,18 @@ class ClassKernels(Protocol):
         """A K^c Aᵀ for a matrix (s, m): (C, s, s)."""
         ...
 
+    def mixed(self, matrix: np.ndarray, blocks: Blocks | None = None) -> np.ndarray | None:
+        """A Φ^c for a matrix (s, m), (C, s, k), where features are kept; None where only their products are."""
+        ...
+
+    def rotate(self, parts: Decomposition, share: float) -> Rotated | None:
+        """Meet the features with the eigenvectors that hold a share of the variance; None where they are not kept."""
+        ...
+
+    def predict_mixed(self, mixed: np.ndarray, beta: np.ndarray) -> Iterator[np.ndarray]:
+        """Φ*^c (AΦ^c)ᵀ β^c for mixed features (C, s, k) and weights (C, s, q), class by class: (t, q)."""
+        ...
+
     def solve(self, targets: np.ndarray, lam: float | np.ndarray) -> np.ndarray:
         """α^c = (K^c + λI)⁻¹ y_c for targets (m, C) and one λ, or one for each class (C,): (C, m)."""
         ...
@@ -64,7 +85,15 @@ class ClassKernels(Protocol):
         """K*^c α^c for coefficients (C, m, q), class by class: (t, q)."""
         ...
 
-    def modes(self, targets: np.ndarray, spectra: Callable[[int], Spectrum] | None = None) -> tuple[Modes, ...]:
+    def cross_rows(self, c: int, index: np.ndarray) -> np.ndarray:
+        """K*^c of some test inputs: (q, m)."""
+        ...
+
+    def cross_times(self, c: int, V: np.ndarray) -> np.ndarray:
+        """K*^c V for V (m, q): (t, q)."""
+        ...
+
+    def modes(self, targets: np.ndarray, spectra: Callable[[int | None], Spectrum] | None = None) -> tuple[Modes, ...]:
         """The full readout of targets (m, C) in the eigenvectors of every class kernel; `spectra` may be at hand."""
         ...
 
@@ -110,10 +139,17 @@ class Kernels(ClassKernels):
         return np.trace(self.train, axis1=1, axis2=2)
 
     def kernel(self, c: int | None = None) -> Kernel:
-        return DenseKernel(self.mean if c is None else self.train[_checked(c, len(self.train))])
+        return DenseKernel(self.mean if c is None else self.train[checked(c, len(self.train))])
+
+    @property
+    def chosen(self) -> tuple[int, ...]:
+        return tuple(range(len(self.train)))
+
+    def own(self, c: int) -> Kernel:
+        return self.kernel(c)
 
     def rows_times(self, matrix: np.ndarray, blocks: Blocks | None = None) -> Iterator[np.ndarray]:
-        parts = _parts(matrix, blocks)
+        parts = parts_of(matrix, blocks)
         for K in self.train:
             product = np.empty(matrix.shape)
             for rows, inputs, part in parts:
@@ -121,12 +157,21 @@ class Kernels(ClassKernels):
             yield product
 
     def between(self, matrix: np.ndarray, blocks: Blocks | None = None) -> np.ndarray:
-        parts = _parts(matrix, blocks)
+        parts = parts_of(matrix, blocks)
         found = np.empty((len(self.train), len(matrix), len(matrix)))
         for G, product in zip(found, self.rows_times(matrix, blocks), strict=True):
             for rows, inputs, part in parts:
                 G[:, rows] = product[:, inputs] @ part.T
         return found
+
+    def mixed(self, matrix: np.ndarray, blocks: Blocks | None = None) -> None:
+        return None
+
+    def rotate(self, parts: Decomposition, share: float) -> None:
+        return None
+
+    def predict_mixed(self, mixed: np.ndarray, beta: np.ndarray) -> Iterator[np.ndarray]:
+        raise DNTKError("the features of these kernels are not kept")
 
     def solve(self, targets: np.ndarray, lam: float | np.ndarray) -> np.ndarray:
         shifted = self.train + np.asarray(lam)[..., None, None] * np.eye(len(targets))
@@ -135,76 +180,18 @@ class Kernels(ClassKernels):
     def predict(self, alpha: np.ndarray) -> Iterator[np.ndarray]:
         return (K @ a for K, a in zip(self.cross, alpha, strict=True))
 
-    def modes(self, targets: np.ndarray, spectra: Callable[[int], Spectrum] | None = None) -> tuple[Modes, ...]:
-        found = map(spectra or (lambda c: spectrum(self.train[c])), range(len(self.train)))
-        return tuple(dense_modes(*each) for each in zip(found, self.cross, targets.T, strict=True))
+    def cross_rows(self, c: int, index: np.ndarray) -> np.ndarray:
+        return self.cross[checked(c, len(self.cross))][index]
+
+    def cross_times(self, c: int, V: np.ndarray) -> np.ndarray:
+        return self.cross[checked(c, len(self.cross))] @ V
+
+    def modes(self, targets: np.ndarray, spectra: Callable[[int | None], Spectrum] | None = None) -> tuple[Modes, ...]:
+        found = each(spectra or (lambda c: spectrum(self.train[c])), range(len(self.train)))
+        return tuple(dense_modes(*parts) for parts in zip(found, self.cross, targets.T, strict=True))
 
 
-@dataclass(frozen=True, eq=False)
-class FeatureKernels(ClassKernels):
-    """Class kernels of many inputs, never formed.
-
-    features:      (C, m, k)  Φ^c, any float type, may be memory-mapped
-    test_features: (C, t, k)  Φ*^c
-    """
-
-    features: np.ndarray
-    test_features: np.ndarray
-
-    @property
-    def shape(self) -> tuple[int, int, int]:
-        return len(self.features), self.test_features.shape[1], self.features.shape[1]
-
-    @property
-    def dense(self) -> bool:
-        return False
-
-    @cached_property
-    def scale(self) -> float:
-        return float(self.traces.mean() / self.features.shape[1])
-
-    @cached_property
-    def traces(self) -> np.ndarray:
-        return np.array([self.kernel(c).trace() for c in range(len(self.features))])
-
-    @cached_property
-    def _classes(self) -> tuple[FeatureKernel, ...]:
-        return tuple(FeatureKernel(self.features[c : c + 1]) for c in range(len(self.features)))
-
-    def kernel(self, c: int | None = None) -> FeatureKernel:
-        return FeatureKernel(self.features) if c is None else self._classes[_checked(c, len(self.features))]
-
-    def rows_times(self, matrix: np.ndarray, blocks: Blocks | None = None) -> Iterator[np.ndarray]:
-        for Phi in self.features:
-            mixed = transposed_times(Phi, np.ascontiguousarray(matrix.T))
-            yield np.concatenate([tile @ mixed for _, tile in tiles(Phi)]).T
-
-    def between(self, matrix: np.ndarray, blocks: Blocks | None = None) -> np.ndarray:
-        mixed = (transposed_times(Phi, np.ascontiguousarray(matrix.T)) for Phi in self.features)
-        return np.stack([M.T @ M for M in mixed])
-
-    def solve(self, targets: np.ndarray, lam: float | np.ndarray) -> np.ndarray:
-        """In k dimensions: α = (y - Φw)/λ, w = V (Σ + λI)⁻¹ Vᵀ Φᵀy."""
-        alpha = np.empty((len(self.features), len(targets)))
-        lams = np.broadcast_to(lam, len(alpha))
-        for a, kernel, y, own in zip(alpha, self._classes, targets.T, lams, strict=True):
-            Phi, (values, V) = kernel.features[0], kernel.moment
-            w = V @ (V.T @ transposed_times(Phi, y) / (values + own))
-            for rows, tile in tiles(Phi):
-                a[rows] = (y[rows] - tile @ w) / own
-        return alpha
-
-    def predict(self, alpha: np.ndarray) -> Iterator[np.ndarray]:
-        for Phi, test, a in zip(self.features, self.test_features, alpha, strict=True):
-            w = transposed_times(Phi, a)
-            yield np.concatenate([tile @ w for _, tile in tiles(test)])
-
-    def modes(self, targets: np.ndarray, spectra: Callable[[int], Spectrum] | None = None) -> tuple[Modes, ...]:
-        columns = zip(self._classes, self.test_features, targets.T, strict=True)
-        return tuple(feature_modes(kernel.features[0], test, kernel.moment, y) for kernel, test, y in columns)
-
-
-def _parts(matrix: np.ndarray, blocks: Blocks | None) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+def parts_of(matrix: np.ndarray, blocks: Blocks | None) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """Rows, inputs and the part of a matrix (s, m) in each block.
 
     Rows of one cluster mix only its inputs; leaving out the zeros makes products some H times cheaper.
@@ -214,32 +201,28 @@ def _parts(matrix: np.ndarray, blocks: Blocks | None) -> list[tuple[np.ndarray, 
     return [(rows, inputs, matrix[np.ix_(rows, inputs)]) for rows, inputs in parts]
 
 
-def _checked(c: int, C: int) -> int:
+def checked(c: int, C: int) -> int:
     if not 0 <= c < C:
         raise DNTKError(f"the class must lie in 0..{C - 1}, got {c}")
     return c
 
 
-def kernels_by_size(features: np.ndarray, test_features: np.ndarray) -> Kernels | FeatureKernels:
-    """Form the kernels of up to LARGEST_DENSE inputs; of more, keep the features (C, m, k), (C, t, k) instead."""
-    if features.shape[1] <= LARGEST_DENSE:
-        return kernels_from_features(features, test_features)
-    return FeatureKernels(features, test_features)
-
-
-def kernels_from_features(features: np.ndarray, test_features: np.ndarray) -> Kernels:
+def kernels_from_features(features: Array, test_features: Array) -> Kernels:
     """Form K^c = Φ^c Φ^cᵀ and K*^c = Φ*^c Φ^cᵀ in float64.
 
-    features: (C, m, k), test_features: (C, t, k), any float type, may be memory-mapped
+    features: (C, m, k), test_features: (C, t, k), any float type, may lie in a file
     """
     C, m, _ = features.shape
     train = np.empty((C, m, m))
     cross = np.empty((C, test_features.shape[1], m))
-    for c in range(C):
+
+    def form(c: int) -> None:
         Phi = np.asarray(features[c], dtype=np.float64)
         train[c] = Phi @ Phi.T
         # BLAS may differ in the last bit above and below the diagonal.
         lower = np.tril(train[c])
         train[c] = lower + np.tril(lower, -1).T
         cross[c] = np.asarray(test_features[c], dtype=np.float64) @ Phi.T
+
+    each(form, range(C))
     return Kernels(train, cross)

@@ -8,6 +8,7 @@ from scipy.linalg import eigh
 from dntk_core.base.errors import DNTKError
 from dntk_core.kernels.kernel import Kernel, as_kernel
 from dntk_core.kernels.kmeans import kmeans
+from dntk_core.kernels.together import Alone, Together, share
 
 # Up to this many inputs the embedding is exact; of more, as many landmarks are embedded and the others follow them.
 EVERY, LANDMARKS = 4000, 2000
@@ -37,8 +38,8 @@ def affinity(kernel: np.ndarray) -> np.ndarray:
     return W
 
 
-def embed(kernel: np.ndarray | Kernel, largest: int = 50) -> Embedding:
-    """Embed the inputs of a kernel (m, m) for clusterings of up to `largest` dimensions.
+def embed(kernel: np.ndarray | Kernel, largest: int = 50, together: Together | None = None) -> Embedding:
+    """Embed the inputs of a kernel (m, m) for clusterings of up to `largest` dimensions, by one process or several.
 
     Of more than EVERY inputs some are drawn as landmarks I and embedded; any other input x then lies at
     v_j(x) = (1/μ_j) Σ_{i∈I} W_xi v_j(i) / √(d_x d_i), as the landmarks themselves do.
@@ -50,11 +51,13 @@ def embed(kernel: np.ndarray | Kernel, largest: int = 50) -> Embedding:
     W = affinity(kernel.block(chosen, chosen))
     values, landmarks = _leading(W, largest)
     weights = landmarks / np.sqrt(W.sum(axis=1))[:, None] / values
-    norm, vectors = _norms(kernel.diagonal()), np.empty((kernel.m, len(values)))
-    for rows in np.array_split(np.arange(kernel.m), kernel.m // LANDMARKS):
+    norm, together = _norms(kernel.diagonal()), together or Alone()
+    own, placed = np.arange(kernel.m)[share(together, kernel.m)], []
+    for rows in np.array_split(own, max(1, len(own) // LANDMARKS)):
         near = np.clip(kernel.block(rows, chosen) / norm[rows, None] / norm[chosen], 0.0, None)
         degree = near.sum(axis=1, keepdims=True)
-        vectors[rows] = near @ weights / np.sqrt(np.where(degree > 0, degree, 1.0))
+        placed.append(near @ weights / np.sqrt(np.where(degree > 0, degree, 1.0)))
+    vectors = together.gather(np.concatenate(placed))
     vectors[chosen] = landmarks
     return Embedding(vectors)
 

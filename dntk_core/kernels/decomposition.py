@@ -1,11 +1,11 @@
 """A kernel's eigenvectors seen whole and cluster by cluster."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from dntk_core.base.errors import DNTKError
+from dntk_core.base.threads import each
 from dntk_core.kernels.kernel import Kernel, as_kernel
 from dntk_core.kernels.spectrum import Between, Spectrum, spectrum
 
@@ -35,6 +35,12 @@ class Decomposition:
     values: np.ndarray
     local: np.ndarray
     overlap: np.ndarray
+
+    def by(self, energy: str) -> "Decomposition":
+        """The same decomposition with ranks by another energy of ENERGIES."""
+        if energy == self.spectrum.energy:
+            return self
+        return replace(self, spectrum=self.spectrum.by(energy), locals=tuple(each.by(energy) for each in self.locals))
 
     @property
     def H(self) -> int:
@@ -82,10 +88,18 @@ def decompose(kernel: np.ndarray | Kernel, labels: np.ndarray, known: Spectrum |
     if labels.shape != (kernel.m,) or not np.array_equal(np.unique(labels), np.arange(labels.max(initial=0) + 1)):
         raise DNTKError(f"labels must be ({kernel.m},) integers 0..H-1 with no cluster empty, got shape {labels.shape}")
     known = spectrum(kernel) if known is None else known
-    groups = [np.flatnonzero(labels == h) for h in range(labels.max() + 1)]
-    parts = tuple(spectrum(kernel.restrict(members)) for members in groups)
-    counts = [len(part.values) for part in parts]
-    local = np.zeros((kernel.m, max(counts)))
+    return assembled(known, labels, tuple(spectrum(kernel.restrict(members)) for members in members_of(labels)))
+
+
+def members_of(labels: np.ndarray) -> list[np.ndarray]:
+    """The inputs of each cluster."""
+    return [np.flatnonzero(labels == h) for h in range(labels.max() + 1)]
+
+
+def assembled(known: Spectrum, labels: np.ndarray, parts: tuple[Spectrum, ...]) -> Decomposition:
+    """Put the spectra of a kernel and of its clusters labels (m,) together."""
+    groups, counts = members_of(labels), [len(part.values) for part in parts]
+    local = np.zeros((len(labels), max(counts)))
     for members, part in zip(groups, parts, strict=True):
         local[members, : len(part.values)] = part.vectors
     overlap = [part.vectors.T @ known.vectors[members] for members, part in zip(groups, parts, strict=True)]
@@ -98,7 +112,8 @@ def decompose(kernel: np.ndarray | Kernel, labels: np.ndarray, known: Spectrum |
 
 def permuted(
     kernel: np.ndarray | Kernel, labels: np.ndarray, known: Spectrum, count: int = 5, seed: int = 0
-) -> Iterator[Decomposition]:
+) -> list[Decomposition]:
     """Decompose a kernel for clusters of the same sizes drawn at random: the null model of the clusters labels (m,)."""
     generator = np.random.default_rng(seed)
-    return (decompose(kernel, generator.permutation(labels), known) for _ in range(count))
+    drawn = [generator.permutation(labels) for _ in range(count)]
+    return each(lambda labels: decompose(kernel, labels, known), drawn)

@@ -6,20 +6,24 @@ from functools import cached_property
 
 import numpy as np
 
+from dntk_core.cache.rows import Array
+from dntk_core.kernels import krylov
 from dntk_core.kernels.kernel import DenseKernel, Eigenpairs
-from dntk_core.kernels.krylov import leading_eigenpairs
+from dntk_core.kernels.krylov import leading_eigenpairs, suffice
 
 # Rows of features that are turned to float64 at a time.
 TILE = 2048
-# Up to this many inputs, or features in all, every eigenpair is computed.
-EXACT = 1024
+# Up to this many inputs every eigenpair is computed.
+FEW = 1024
+# Up to this many it is, too, where leading ones do not suffice: a slow spectrum has nearly as many as there are inputs.
+FORMED = 4096
 
 
 @dataclass(frozen=True, eq=False)
 class FeatureKernel:
-    """K = (1/n) Σ_c Φ^c Φ^cᵀ of features (n, m, k), which may be memory-mapped."""
+    """K = (1/n) Σ_c Φ^c Φ^cᵀ of features (n, m, k), which may lie in a file."""
 
-    features: np.ndarray
+    features: Array
 
     @property
     def m(self) -> int:
@@ -58,6 +62,11 @@ class FeatureKernel:
     def restrict(self, index: np.ndarray) -> "FeatureKernel":
         return FeatureKernel(np.ascontiguousarray(self.features[:, index]))
 
+    def formed(self) -> DenseKernel:
+        """K as an array, for few inputs; a product of features with themselves is half the work of `block`."""
+        wide = (np.asarray(Phi, dtype=np.float64) for Phi in self.features)
+        return DenseKernel(sum((X @ X.T for X in wide), np.zeros((self.m, self.m))) / len(self.features))
+
     @cached_property
     def moment(self) -> tuple[np.ndarray, np.ndarray]:
         """Of one class, decompose ΦᵀΦ = V Σ Vᵀ: σ (r,), descending, and V (k, r), without what is only rounding.
@@ -65,33 +74,46 @@ class FeatureKernel:
         These are all eigenvalues of ΦΦᵀ that are not 0; its eigenvectors are u_j = Φ v_j/√σ_j.
         """
         (Phi,) = self.features
-        values, V = np.linalg.eigh(sum(tile.T @ tile for _, tile in tiles(Phi)))
-        values, V = values[::-1], V[:, ::-1]
-        # Features are float32: 1/√σ_j would blow up what is below their rounding.
-        some = values > self.m * np.finfo(np.float32).eps ** 2 * values[0]
-        return values[some], np.ascontiguousarray(V[:, some])
+        return decomposed(second_moment(Phi), self.m)
 
     def eigenpairs(self) -> Eigenpairs:
-        """Few inputs, or one class: all pairs, exactly. Many inputs and classes: the leading ones."""
-        everything = np.arange(self.m)
-        if self.m <= EXACT:
-            # Both halves of the block differ in the last bit; eigh reads one of them.
-            return DenseKernel(self.block(everything, everything)).eigenpairs()
+        """Few inputs, or one class: all pairs, exactly. Else the leading ones, or all where these say too little."""
+        if self.m <= FEW:
+            return self.formed().eigenpairs()
         if len(self.features) == 1:
             values, V = self.moment
             vectors = np.concatenate([tile @ (V / np.sqrt(values)) for _, tile in tiles(self.features[0])])
             return Eigenpairs(values, vectors, len(values))
-        values, vectors = leading_eigenpairs(self.times, self.m, self.trace())
+        trace, formed = self.trace(), self.formed() if self.m <= FORMED else None
+        # A product with what is formed costs next to nothing beside one with the features.
+        times, most = (self.times, krylov.MOST) if formed is None else (formed.times, self.m // 4)
+        values, vectors = leading_eigenpairs(times, self.m, trace, most)
+        if formed is not None and not suffice(values, trace):
+            return formed.eigenpairs()
         return Eigenpairs(values, vectors, min(self.m, len(self.features) * self.features.shape[2]))
 
 
-def tiles(Phi: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
+def second_moment(Phi: Array) -> np.ndarray:
+    """ΦᵀΦ for Φ (m, k): (k, k)."""
+    return sum((tile.T @ tile for _, tile in tiles(Phi)), np.zeros((Phi.shape[1], Phi.shape[1])))
+
+
+def decomposed(moment: np.ndarray, m: int) -> tuple[np.ndarray, np.ndarray]:
+    """Decompose ΦᵀΦ (k, k) of m inputs: σ (r,), descending, and V (k, r), without what is only rounding."""
+    values, V = np.linalg.eigh(moment)
+    values, V = values[::-1], V[:, ::-1]
+    # Features are float32: 1/√σ_j would blow up what is below their rounding.
+    some = values > m * np.finfo(np.float32).eps ** 2 * values[0]
+    return values[some], np.ascontiguousarray(V[:, some])
+
+
+def tiles(Phi: Array) -> Iterator[tuple[slice, np.ndarray]]:
     """Features (m, k) a few rows at a time, in float64: pairs of a slice and its rows."""
     for start in range(0, len(Phi), TILE):
         rows = slice(start, start + TILE)
         yield rows, np.asarray(Phi[rows], dtype=np.float64)
 
 
-def transposed_times(Phi: np.ndarray, V: np.ndarray) -> np.ndarray:
+def transposed_times(Phi: Array, V: np.ndarray) -> np.ndarray:
     """Φᵀ V for Φ (m, k) and V (m,) or (m, q)."""
     return sum((tile.T @ V[rows] for rows, tile in tiles(Phi)), np.zeros((Phi.shape[1], *V.shape[1:])))

@@ -13,14 +13,15 @@ RESIDUAL = 1e-2
 
 
 def leading_eigenpairs(
-    times: Callable[[np.ndarray], np.ndarray], m: int, trace: float
+    times: Callable[[np.ndarray], np.ndarray], m: int, trace: float, most: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Find eigenvalues (L,), descending, and eigenvectors (m, L) by block Lanczos, orthogonalised in full.
 
     The basis V grows block by block, V_{j+1} = K V_j less its part in V, until the pairs of T = Vᵀ K V whose residual
-    is small hold all but a share MISSED of the trace, or V has MOST columns. Only those pairs are returned.
+    is small hold all but a share MISSED of the trace, or V has `most` columns. Only those pairs are returned.
     """
-    most, width = min(MOST, m), min(BLOCK, m)
+    most = min(most, m)
+    width = min(BLOCK, most)
     V, T, found = np.empty((m, most)), np.zeros((most, most)), 0
     X = np.linalg.qr(np.random.default_rng(0).standard_normal((m, width)))[0]
     while True:
@@ -29,12 +30,17 @@ def leading_eigenpairs(
         W, T[:found, start:found] = _orthogonalised(times(X), V[:, :found])
         remaining, following = np.linalg.qr(W)
         last = found == most
-        if last or np.trace(T) >= (1.0 - MISSED) * trace:
+        if last or suffice(np.diag(T), trace):
             values, S, good = _ritz(T[:found, :found], remaining_rows=following, start=start)
-            if last or values[:good].sum() >= (1.0 - MISSED) * trace:
+            if last or suffice(values[:good], trace):
                 return values[:good], V[:, :found] @ S[:, :good]
         # Once K is exhausted what remains is arbitrary; orthogonalised again, it does no harm.
         X = np.linalg.qr(_orthogonalised(remaining[:, : most - found], V[:, :found])[0])[0]
+
+
+def suffice(values: np.ndarray, trace: float) -> bool:
+    """Whether eigenvalues leave out at most a share MISSED of the trace."""
+    return float(values.sum()) >= (1.0 - MISSED) * trace
 
 
 def _orthogonalised(W: np.ndarray, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -8,6 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
+from dntk_core.cache.rows import Array
 from dntk_core.kernels.features import tiles, transposed_times
 from dntk_core.kernels.spectrum import Spectrum
 
@@ -39,6 +40,14 @@ class Modes(Protocol):
         """Σ_j w_j u_ij² for weights (r, q): (m, q)."""
         ...
 
+    def solve_tests(self, index: np.ndarray, lam: float) -> np.ndarray:
+        """(K + λI)⁻¹ k* of some test inputs: (q, m)."""
+        ...
+
+    def weigh_tests(self, w: np.ndarray) -> np.ndarray:
+        """Σ_j w_j (k*ᵀ u_j)² for weights (r, q): (t, q)."""
+        ...
+
 
 @dataclass(frozen=True, eq=False)
 class DenseModes:
@@ -63,6 +72,12 @@ class DenseModes:
     def weigh(self, w: np.ndarray) -> np.ndarray:
         return self.vectors**2 @ w
 
+    def solve_tests(self, index: np.ndarray, lam: float) -> np.ndarray:
+        return (self.cross[index] @ self.vectors / (self.values + lam)) @ self.vectors.T
+
+    def weigh_tests(self, w: np.ndarray) -> np.ndarray:
+        return np.concatenate([(tile @ self.vectors) ** 2 @ w for _, tile in tiles(self.cross)])
+
 
 @dataclass(frozen=True, eq=False)
 class FeatureModes:
@@ -72,12 +87,13 @@ class FeatureModes:
     load: np.ndarray
     outside: np.ndarray
     basis: np.ndarray
-    features: np.ndarray
-    test_features: np.ndarray
+    features: Array
+    test_features: Array
 
     @property
     def nbytes(self) -> int:
-        return self.outside.nbytes + self.basis.nbytes
+        # The basis is the kernel's own, which holds it for every readout.
+        return self.outside.nbytes + self.load.nbytes
 
     def predict(self, c: np.ndarray) -> np.ndarray:
         W = (self.basis * np.sqrt(self.values)) @ c
@@ -91,6 +107,16 @@ class FeatureModes:
         W = self.basis / np.sqrt(self.values)
         return np.concatenate([(tile @ W) ** 2 @ w for _, tile in tiles(self.features)])
 
+    def solve_tests(self, index: np.ndarray, lam: float) -> np.ndarray:
+        """Φ (ΦᵀΦ + λI)⁻¹ φ*: what ΦᵀΦ has no eigenvalue for, Φ does not see."""
+        coordinates = np.asarray(self.test_features[index], dtype=np.float64) @ self.basis
+        W = self.basis @ (coordinates / (self.values + lam)).T
+        return np.concatenate([tile @ W for _, tile in tiles(self.features)]).T
+
+    def weigh_tests(self, w: np.ndarray) -> np.ndarray:
+        weights = self.values[:, None] * w
+        return np.concatenate([(tile @ self.basis) ** 2 @ weights for _, tile in tiles(self.test_features)])
+
 
 def dense_modes(spectrum: Spectrum, cross: np.ndarray, y: np.ndarray) -> DenseModes:
     """The modes of an array; cross (t, m), y (m,)."""
@@ -98,7 +124,7 @@ def dense_modes(spectrum: Spectrum, cross: np.ndarray, y: np.ndarray) -> DenseMo
 
 
 def feature_modes(
-    features: np.ndarray, test_features: np.ndarray, moment: tuple[np.ndarray, np.ndarray], y: np.ndarray
+    features: Array, test_features: Array, moment: tuple[np.ndarray, np.ndarray], y: np.ndarray
 ) -> FeatureModes:
     """The modes of features (m, k), (t, k) whose second moment is decomposed, b_j = v_jᵀΦᵀy/√σ_j; y (m,)."""
     values, V = moment

@@ -1,6 +1,6 @@
 """Spectra of kernels and the ranks, dimensions and redundancies read off them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 
 import numpy as np
@@ -11,6 +11,9 @@ from dntk_core.kernels.krylov import RESIDUAL
 
 # The relative slack that keeps an exact share, such as 0.9 of 10, from being lost to rounding.
 SLACK = 1e-12
+# What ranks are shares of, as a power of the eigenvalues of K = ΦΦᵀ: the energy of the gradients, Σ λ = ‖Φ‖_F², as the
+# paper defines it, or that of the kernel, Σ λ² = ‖K‖_F², as squared singular values of K give it.
+ENERGIES = {"gradients": 1, "kernel": 2}
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,7 @@ class Spectrum:
     vectors: (m, L)  column j is the unit eigenvector u_j of values[j]
     trace:   tr K
     order:   how many eigenvalues may differ from 0; the spectrum is complete where all of them are known
+    energy:  one of ENERGIES, what ranks are shares of
 
     Of incomplete spectra ranks and dimensions are given between bounds: the eigenvalues that are not known lie
     between 0 and the smallest known one, and their sum is what the known ones leave of the trace.
@@ -45,6 +49,12 @@ class Spectrum:
     vectors: np.ndarray
     trace: float
     order: int
+    energy: str = "gradients"
+
+    def by(self, energy: str) -> "Spectrum":
+        """The same spectrum with ranks by another energy."""
+        check_energy(energy)
+        return replace(self, energy=energy)
 
     @property
     def m(self) -> int:
@@ -59,18 +69,43 @@ class Spectrum:
         """Σ of the eigenvalues that are not known."""
         return 0.0 if self.complete else max(self.trace - float(self.values.sum()), 0.0)
 
+    @property
+    def held(self) -> np.ndarray:
+        """The energy of the first r directions, r = 1 … L: Σ_{i<=r} λ_i or Σ_{i<=r} λ_i²."""
+        return np.cumsum(self.values ** ENERGIES[self.energy])
+
+    @property
+    def captured(self) -> float:
+        """The energy of all eigenvalues known."""
+        return float((self.values ** ENERGIES[self.energy]).sum())
+
+    @property
+    def beyond(self) -> tuple[float, float]:
+        """Bounds of the energy of the n eigenvalues not known: of squares with sum R and largest λ, R²/n and λR."""
+        if self.energy == "gradients" or self.complete:
+            return self.rest, self.rest
+        return self.rest**2 / (self.order - len(self.values)), self.rest * self._largest_unknown
+
+    @property
+    def _largest_unknown(self) -> float:
+        # The smallest known eigenvalue is itself only known to RESIDUAL.
+        return float(self.values[-1]) * (1.0 + RESIDUAL)
+
     def rank(self, epsilon: float) -> Between:
         """The truncation rank at ε."""
         check_share("epsilon", epsilon)
-        L, captured = len(self.values), float(self.values.sum())
-        wanted = (1.0 - epsilon) * (captured + self.rest) * (1.0 - SLACK)
-        if captured >= wanted:
-            r = int(np.argmax(np.cumsum(self.values) >= wanted)) + 1
-            return Between(r, r)
-        # The smallest known eigenvalue is itself only known to RESIDUAL.
-        fewest = L + int((wanted - captured) / (self.values[-1] * (1.0 + RESIDUAL)))
-        most = L + ceil((wanted - captured) / (self.rest / (self.order - L)))
-        return Between(min(fewest, self.order), min(most, self.order))
+        L, held, captured = len(self.values), self.held, self.captured
+        ends = []
+        for beyond in self.beyond:
+            wanted = (1.0 - epsilon) * (captured + beyond) * (1.0 - SLACK)
+            if captured >= wanted:
+                r = int(np.argmax(held >= wanted)) + 1
+                ends.append((r, r))
+                continue
+            fewest = L + int((wanted - captured) / self._largest_unknown ** ENERGIES[self.energy])
+            most = L + ceil((wanted - captured) / (beyond / (self.order - L)))
+            ends.append((min(fewest, self.order), min(most, self.order)))
+        return Between(ends[0][0], ends[1][1])
 
     def dimension(self, lam: float) -> Between:
         """The effective dimension d(λ); λ_j/(λ_j + λ) is concave, so that equal unknown eigenvalues give the most."""
@@ -98,28 +133,36 @@ def check_share(name: str, value: float) -> None:
         raise DNTKError(f"{name} must lie in [0, 1], got {value}")
 
 
-def truncation_rank(eigenvalues: np.ndarray, epsilon: float) -> int:
-    """Find the smallest r >= 1 with Σ_{i<=r} λ_i >= (1-ε) Σ λ_i (Definition "Data redundancy").
+def check_energy(name: str) -> None:
+    """Refuse an energy that is not in ENERGIES."""
+    if name not in ENERGIES:
+        raise DNTKError(f"the energy must be one of {', '.join(ENERGIES)}, got {name!r}")
 
-    Negative eigenvalues count as 0; a zero spectrum has rank 1.
 
-    >>> truncation_rank(np.array([6.0, 3.0, 1.0]), 0.1)
-    2
+def truncation_rank(eigenvalues: np.ndarray, epsilon: float, energy: str = "gradients") -> int:
+    """Find the smallest r >= 1 with Σ_{i<=r} λ_i >= (1-ε) Σ λ_i (Definition "Data redundancy"), or so for λ².
+
+    Negative eigenvalues count as 0; a zero spectrum has rank 1. energy: one of ENERGIES
+
+    >>> values = np.array([6.0, 3.0, 1.0])
+    >>> truncation_rank(values, 0.1), truncation_rank(values, 0.25, "kernel")
+    (2, 1)
     """
     check_share("epsilon", epsilon)
-    values = np.sort(np.clip(eigenvalues, 0.0, None))[::-1]
+    check_energy(energy)
+    values = np.sort(np.clip(eigenvalues, 0.0, None))[::-1] ** ENERGIES[energy]
     captured = np.cumsum(values)
     enough = captured >= (1.0 - epsilon) * captured[-1] * (1.0 - SLACK)
     return int(np.argmax(enough)) + 1
 
 
-def data_redundancy(eigenvalues: np.ndarray, epsilon: float) -> float:
+def data_redundancy(eigenvalues: np.ndarray, epsilon: float, energy: str = "gradients") -> float:
     """Return the largest r for which the inputs are (r, ε)-data-redundant: m / r_trunc(ε).
 
     >>> data_redundancy(np.array([9.0, 1.0, 0.0, 0.0]), 0.1)
     4.0
     """
-    return len(eigenvalues) / truncation_rank(eigenvalues, epsilon)
+    return len(eigenvalues) / truncation_rank(eigenvalues, epsilon, energy)
 
 
 def effective_dimension(eigenvalues: np.ndarray, ridge: float) -> float:

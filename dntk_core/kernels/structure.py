@@ -52,7 +52,7 @@ class Coverage:
     bounds:      Between   where r_g really lies
 
     Over all j, Σ_j σ_j (1 - union_j) = Σ_h tail_h <= ε tr K, what truncation drops of every cluster. So `uncovered`
-    can never exceed ε/(1-ε), whatever the kernel; `misaligned` can.
+    can never exceed ε/(1-ε) where ranks are by the gradients' energy, whatever the kernel; `misaligned` can.
     """
 
     energy: np.ndarray
@@ -66,14 +66,19 @@ class Coverage:
     bounds: Between
 
 
-def containment(kernel: np.ndarray | Kernel, labels: np.ndarray, epsilon: float) -> Containment:
-    """Measure property (A): Σ_j σ_j ‖Π_glob u_hj‖² / Σ_j σ_j over j <= r_h, per cluster and global rank."""
-    return containment_of(decompose(kernel, labels), epsilon)
+def containment(
+    kernel: np.ndarray | Kernel, labels: np.ndarray, epsilon: float, energy: str = "gradients"
+) -> Containment:
+    """Measure property (A): Σ_j σ_j ‖Π_glob u_hj‖² / Σ_j σ_j over j <= r_h, per cluster and global rank.
+
+    energy: one of ENERGIES, of which all ranks keep a share 1-ε
+    """
+    return containment_of(decompose(kernel, labels).by(energy), epsilon)
 
 
-def coverage(kernel: np.ndarray | Kernel, labels: np.ndarray, epsilon: float) -> Coverage:
-    """Measure property (B): ‖Π_loc u_j‖² for each global direction."""
-    return coverage_of(decompose(kernel, labels), epsilon)
+def coverage(kernel: np.ndarray | Kernel, labels: np.ndarray, epsilon: float, energy: str = "gradients") -> Coverage:
+    """Measure property (B): ‖Π_loc u_j‖² for each global direction; energy as for (A)."""
+    return coverage_of(decompose(kernel, labels).by(energy), epsilon)
 
 
 def containment_of(parts: Decomposition, epsilon: float) -> Containment:

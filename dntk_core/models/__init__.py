@@ -7,7 +7,8 @@
 from dntk_core.models.architectures import build_model, restrict_head, weight_transforms
 from dntk_core.models.artifact import load_network
 from dntk_core.models.checkpoints import load_weights, read_state
-from dntk_core.models.training import Seen, accuracy, label_objective, train
+from dntk_core.models.seen import Seen
+from dntk_core.models.training import accuracy, label_objective, train
 
 __all__ = [
     "Seen",

@@ -1,7 +1,12 @@
 """Weights from files, without ever running code from them."""
 
+import io
+import zipfile
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from pickle import UnpicklingError
+from pickletools import genops
 from typing import Any
 
 import torch
@@ -9,14 +14,18 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from dntk_core.base.errors import DNTKError
+from dntk_core.base.memory import at_most
 from dntk_core.data.archives import check_zip
 
 SUFFIXES = (".safetensors", ".pth", ".pt")
+# Bytes that reading a checkpoint may take beside a few times its size.
+ROOM = 2**28
 
 
-def load_weights(module: nn.Module, path: Path) -> None:
-    """Load a state dict into a network; keys and shapes must match exactly."""
+def load_weights(module: nn.Module, path: Path, without: tuple[str, ...] = ()) -> None:
+    """Load a state dict into a network; keys and shapes must match exactly, but for parts that it is built without."""
     state = {name.removeprefix("module."): value for name, value in read_state(path).items()}
+    state = {name: value for name, value in state.items() if not name.startswith(without)}
     own = module.state_dict()
     missing = [name for name in own if name not in state and not name.endswith("num_batches_tracked")]
     unexpected = [name for name in state if name not in own]
@@ -67,8 +76,12 @@ def _owns_its_numbers(value: Tensor) -> bool:
 
 def _read_torch(path: Path) -> dict[str, Any]:
     check_zip(path)
+    _check_allocations(path)
     try:
-        state = torch.load(path, map_location="cpu", weights_only=True)
+        with at_most(ROOM + 4 * path.stat().st_size):
+            state = torch.load(path, map_location="cpu", weights_only=True)
+    except MemoryError:
+        raise _greedy(path) from None
     except UnpicklingError:
         raise DNTKError(
             f"{path} holds more than tensors (a whole pickled module, or code) and was not loaded; convert it where "
@@ -77,6 +90,33 @@ def _read_torch(path: Path) -> dict[str, Any]:
     if not isinstance(state, dict):
         raise DNTKError(f"{path} holds a {type(state).__name__}, not a state dict")
     return state
+
+
+def _check_allocations(path: Path) -> None:
+    """Refuse a pickle that asks for memory by number: `weights_only` lets bytearray(n) pass, whatever n is."""
+    with open(path, "rb") as file:
+        if zipfile.is_zipfile(file):
+            with zipfile.ZipFile(file) as archive:
+                pickles = [archive.read(name) for name in archive.namelist() if name.endswith(".pkl")]
+        else:
+            file.seek(0)
+            pickles = [file.read()]
+    for pickled in pickles:
+        if any(isinstance(name, str) and name.endswith("bytearray") for name in _said(pickled)):
+            raise _greedy(path)
+
+
+def _greedy(path: Path) -> DNTKError:
+    return DNTKError(f"{path} asks for memory that no weights need, and was not loaded; save a state dict")
+
+
+def _said(pickled: bytes) -> Iterator[Any]:
+    """The arguments of all instructions of the pickles at a file's start; an older file has several, then numbers."""
+    stream = io.BytesIO(pickled)
+    with suppress(ValueError, UnicodeDecodeError):
+        while stream.tell() < len(pickled):
+            for _, argument, _ in genops(stream):
+                yield argument
 
 
 def _some(names: list[str], shown: int = 3) -> str:

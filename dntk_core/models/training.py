@@ -1,10 +1,9 @@
 """Training a network: SGD with a one-cycle rate, the best epoch kept, killed and resumed without a difference."""
 
 import math
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
@@ -13,41 +12,24 @@ from safetensors.torch import load as load_tensors
 from safetensors.torch import save as save_tensors
 from torch import Tensor, nn
 
-from dntk_core.base.progress import Progress, Report
+from dntk_core.base.progress import Progress, Report, Steps
 from dntk_core.base.spec import ModelSpec
 from dntk_core.cache.workbench import Checkpoints, Workbench
+from dntk_core.data.batch import to
 from dntk_core.data.dataset import Dataset
-from dntk_core.data.images import Images, in_batches
+from dntk_core.data.images import in_batches, in_parts, split
+from dntk_core.models.architectures import OWN
+from dntk_core.models.augmentation import Augmentation, shifted
+from dntk_core.models.calling import call
+from dntk_core.models.seen import Readable, Seen
 
-BATCH = 64
-RATE = 0.2
+# Inputs judged at once.
+JUDGED = 64
 # Training stops early after this many epochs without a better one.
 PATIENCE = 8
 # A killed training loses at most an epoch, or this many steps.
 STEPS_BETWEEN_CHECKPOINTS = 100
 Objective = Callable[[Tensor, Tensor], Tensor]
-
-
-@dataclass(frozen=True)
-class Seen:
-    """Images as the network sees them, decoded and normalised when indexed; `chosen` narrows them down."""
-
-    data: Dataset
-    images: Images
-    chosen: np.ndarray | None = None
-
-    def __len__(self) -> int:
-        return len(self.images) if self.chosen is None else len(self.chosen)
-
-    def __getitem__(self, index: Any) -> Tensor:
-        """(b, channels, height, width) float32."""
-        index = np.arange(len(self))[index] if self.chosen is None else self.chosen[index]
-        return torch.from_numpy(np.ascontiguousarray(self.data.normalise(self.images[index]), dtype=np.float32))
-
-
-def tensor(array: np.ndarray) -> torch.Tensor:
-    """A float32 tensor of an array."""
-    return torch.from_numpy(np.ascontiguousarray(array, dtype=np.float32))
 
 
 def label_objective(labels: Tensor, device: torch.device) -> Objective:
@@ -58,34 +40,38 @@ def label_objective(labels: Tensor, device: torch.device) -> Objective:
 
 def train(
     model: nn.Module,
-    images: Seen | Tensor,
+    inputs: Seen | Tensor,
     objective: Objective,
     spec: ModelSpec,
     report: Report,
     device: torch.device,
     bench: Workbench | None = None,
     judge: Callable[[nn.Module], float] | None = None,
-    flip: bool = False,
+    augment: Augmentation | None = shifted,
+    keep: Callable[[int], None] = lambda done: None,
 ) -> nn.Module:
-    """Minimise by SGD with Nesterov momentum and a one-cycle rate, on shifted and perhaps mirrored images.
+    """Minimise by SGD with Nesterov momentum and a one-cycle rate.
 
-    objective: (logits (b, C), indices (b,) of the batch's images) -> loss
+    objective: (logits (b, C), indices (b,) of the batch's inputs) -> loss
     bench: where checkpoints are kept, to resume from; judge: scores an epoch, the best one is returned
-    flip: whether half of the images are mirrored
+    augment: what is done to every batch
+    keep: called with the number of epochs done, from 0 on, before anything depends on what it keeps
     """
-    state = _State.begin(model.to(device))
+    state = _State.begin(model.to(device), spec.decay)
     checkpoints = Checkpoints(bench, "epoch") if bench is not None else None
     if checkpoints is not None and (found := checkpoints.newest()) is not None:
         state = state.thaw(found[1])
-    steps = spec.epochs * batches(len(images))
+    per_epoch = batches(len(inputs), spec.batch)
+    keep(state.epoch)
     # Short epochs are not worth a file each.
-    every = max(1, STEPS_BETWEEN_CHECKPOINTS // batches(len(images)))
+    every = max(1, STEPS_BETWEEN_CHECKPOINTS // per_epoch)
     for epoch in range(state.epoch, spec.epochs):
         if epoch - state.best_epoch > PATIENCE:
             break
-        loss = _epoch(state, images, objective, spec.seed, steps, device, flip)
+        loss = _epoch(state, inputs, objective, spec, device, augment)
         score = judge(model.eval()) if judge else float(epoch)
         state.close_epoch(score)
+        keep(state.epoch)
         if checkpoints is not None and state.epoch % every == 0:
             checkpoints.keep(epoch, state.freeze())
         note = f"loss {loss:.4f}" + (f", held-out accuracy {score:.3f}" if judge else "")
@@ -94,34 +80,56 @@ def train(
     return model.eval()
 
 
-def batches(n: int) -> int:
-    """How many batches an epoch over n images has."""
-    return -(-n // BATCH)
+@contextmanager
+def settled_threads(spec: ModelSpec, device: torch.device) -> Iterator[dict[str, int]]:
+    """Train a network that is bundled at one thread, so that it is the same everywhere; yields a note on others."""
+    before = torch.get_num_threads()
+    if device.type != "cpu" or spec.name not in OWN:
+        yield {"threads": before} if device.type == "cpu" else {}
+        return
+    torch.set_num_threads(1)
+    try:
+        yield {}
+    finally:
+        torch.set_num_threads(before)
 
 
-def one_cycle(share: float) -> float:
+def batches(n: int, batch: int) -> int:
+    """How many batches an epoch over n inputs has."""
+    return len(split(np.arange(n), batch))
+
+
+def one_cycle(share: float, rate: float) -> float:
     """Rate after a share of all steps: up along a cosine for the first 30 %, then down to 0.
 
-    >>> one_cycle(0.3), one_cycle(1.0)
+    >>> one_cycle(0.3, 0.2), one_cycle(1.0, 0.2)
     (0.2, 0.0)
     """
     rise = 0.3
     angle = (share / rise - 1) if share < rise else (share - rise) / (1 - rise)
-    return RATE * (1 + math.cos(math.pi * angle)) / 2
+    return rate * (1 + math.cos(math.pi * angle)) / 2
 
 
 @torch.no_grad()
 def accuracy(
-    model: nn.Module, images: Seen | Tensor, labels: Tensor, steps: Callable[[int], None] | None = None
+    model: nn.Module, inputs: Seen | Tensor, labels: Tensor, steps: Callable[[int], None] | None = None
 ) -> float:
     """Share of inputs whose largest logit is the label's; `steps` is called with how many are judged."""
-    device, right, done = next(model.parameters()).device, 0, 0
-    for x, y in zip(in_batches(images, np.arange(len(labels)), BATCH), labels.split(BATCH), strict=True):
-        right += int((model(x.to(device)).argmax(1).cpu() == y).sum())
-        done += len(y)
+    device, right, judged, done = next(model.parameters()).device, 0, 0, 0
+    for chosen, x in in_batches(Readable(inputs), np.arange(len(labels)), JUDGED):
+        if len(chosen):
+            right += int((call(model, to(x, device)).argmax(1).cpu() == labels[chosen]).sum())
+            judged += len(chosen)
+        done = min(done + JUDGED, len(labels))
         if steps is not None:
             steps(done)
-    return right / len(labels)
+    return right / max(judged, 1)
+
+
+def test_accuracy(model: nn.Module, data: Dataset, report: Report) -> float:
+    """The network's accuracy on all test inputs of the data."""
+    steps = Steps(report, "test accuracy", 0, len(data.test_labels))
+    return accuracy(model, Seen(data, data.test_inputs), torch.from_numpy(data.test_labels), steps)
 
 
 @dataclass
@@ -136,8 +144,8 @@ class _State:
     best_score: float
 
     @classmethod
-    def begin(cls, model: nn.Module) -> "_State":
-        optimizer = torch.optim.SGD(model.parameters(), lr=0.0, momentum=0.9, nesterov=True, weight_decay=5e-4)
+    def begin(cls, model: nn.Module, decay: float) -> "_State":
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.0, momentum=0.9, nesterov=True, weight_decay=decay)
         return cls(model, optimizer, 0, _copied(model.state_dict()), 0, -math.inf)
 
     def close_epoch(self, score: float) -> None:
@@ -167,41 +175,40 @@ class _State:
 
 def _epoch(
     state: _State,
-    images: Seen | Tensor,
+    inputs: Seen | Tensor,
     objective: Objective,
-    seed: int,
-    steps: int,
+    spec: ModelSpec,
     device: torch.device,
-    flip: bool,
+    augment: Augmentation | None,
 ) -> float:
     """Train one epoch; every epoch has its own generator, so that a resumed one draws the same."""
-    rng = torch.Generator().manual_seed(seed * 100_003 + state.epoch)
+    rng = torch.Generator().manual_seed(spec.seed * 100_003 + state.epoch)
     model, optimizer = state.model.train(), state.optimizer
-    order = torch.randperm(len(images), generator=rng)
+    order = torch.randperm(len(inputs), generator=rng).numpy()
     half = device.type == "cuda" and torch.cuda.is_bf16_supported()
-    total, step = 0.0, state.epoch * batches(len(images))
-    for chosen, x in zip(order.split(BATCH), in_batches(images, order.numpy(), BATCH), strict=True):
+    parts = split(order, spec.batch)
+    total, step = 0.0, state.epoch * len(parts)
+    for chosen, x in in_parts(Readable(inputs), parts):
+        step += 1
+        # Broken files may leave too few for a batch norm.
+        if len(chosen) < min(2, spec.batch):
+            continue
         for group in optimizer.param_groups:
-            group["lr"] = one_cycle(step / steps)
+            group["lr"] = one_cycle((step - 1) / (spec.epochs * len(parts)), spec.rate)
+        x = augment(x, rng) if augment else x
         with torch.autocast("cuda", torch.bfloat16) if half else nullcontext():
-            loss = objective(model(_moved(x, rng, flip).to(device)), chosen)
+            loss = objective(call(model, to(x, device)), torch.from_numpy(chosen))
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-        total, step = total + loss.item() * len(chosen), step + 1
-    return total / len(images)
+        total += loss.item() * len(chosen)
+    return total / len(inputs)
 
 
-def _moved(x: Tensor, rng: torch.Generator, flip: bool) -> Tensor:
-    """Roll the batch by up to a sixteenth of its size along each axis, and mirror half of it if asked."""
-    reach = max(1, x.shape[-1] // 16)
-    dy, dx = torch.randint(-reach, reach + 1, (2,), generator=rng).tolist()
-    x = torch.roll(x, (dy, dx), dims=(2, 3))
-    if flip:
-        mirrored = torch.rand(len(x), generator=rng) < 0.5
-        x = torch.where(mirrored[:, None, None, None], x.flip(3), x)
-    return x
+def save_weights(model: nn.Module) -> bytes:
+    """A network's state as safetensors; weights that are tied or laid out otherwise are written out one by one."""
+    return save_tensors(_copied(model.state_dict()))
 
 
 def _copied(state: dict[str, Tensor]) -> dict[str, Tensor]:
-    return {name: value.detach().cpu().clone() for name, value in state.items()}
+    return {name: value.detach().cpu().clone(memory_format=torch.contiguous_format) for name, value in state.items()}

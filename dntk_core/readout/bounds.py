@@ -5,7 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dntk_core.kernels.class_kernels import ClassKernels, FeatureKernels, Kernels, kernels_from_features
+from dntk_core.cache.rows import Array
+from dntk_core.kernels.class_kernels import ClassKernels, Kernels, kernels_from_features
+from dntk_core.kernels.feature_kernels import FeatureKernels
 from dntk_core.kernels.modes import Modes
 from dntk_core.kernels.ridge import absolute_ridge
 from dntk_core.kernels.spectrum import effective_dimension
@@ -98,7 +100,7 @@ class Approximation:
 
 
 def split_approximation(
-    features: np.ndarray, test_features: np.ndarray, problem: Problem, budget: ErrorBudget, groups: int = 8
+    features: Array, test_features: Array, problem: Problem, budget: ErrorBudget, groups: int = 8
 ) -> Approximation:
     """Tell the projection's part of E_approx from the network's; features (C, m, k), (C, t, k).
 
@@ -121,7 +123,7 @@ def _squared_errors(kernels: ClassKernels, problem: Problem, lams: np.ndarray) -
     return np.array([np.mean((fit[:, 0] - f) ** 2) for fit, f in zip(fits, problem.logits.T, strict=True)])
 
 
-def _without(kernels: ClassKernels, features: np.ndarray, test_features: np.ndarray, part: np.ndarray) -> ClassKernels:
+def _without(kernels: ClassKernels, features: Array, test_features: Array, part: np.ndarray) -> ClassKernels:
     """The kernels without some of the features, scaled to be as large as before."""
     k = features.shape[2]
     scale = k / (k - len(part))

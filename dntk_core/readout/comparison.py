@@ -14,7 +14,7 @@ from dntk_core.readout.curves import checked
 from dntk_core.readout.intervals import paired_interval
 from dntk_core.readout.metrics import METRICS
 from dntk_core.readout.problem import Problem
-from dntk_core.readout.ridge import coefficients, compress
+from dntk_core.readout.ridge import compress, predictions, solutions
 from dntk_core.readout.scores import Scored, judge
 
 
@@ -132,8 +132,8 @@ def _scored(
     """Scores, coverage and correct choices of the first rows of a mixing, for all sizes (q,)."""
     kernels = problem.kernels
     compressed = compress(kernels, problem.targets, mixing, by)
-    alpha = coefficients(compressed, absolute_ridge(kernels, ridge), sizes)
-    judged = judge(problem, kernels.predict(alpha))
+    solved = solutions(compressed, absolute_ridge(kernels, ridge), sizes)
+    judged = judge(problem, predictions(kernels, compressed, solved))
     scores = {name: metric.function(judged) for name, metric in METRICS.items()}
     covered = subspace_coverage([kernels.kernel(c) for c in range(kernels.shape[0])], mixing.matrix, sizes)
     return scores, covered, judged.choice.T == problem.labels

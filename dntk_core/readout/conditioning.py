@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from dntk_core.readout.ridge import ridge_factor
+from dntk_core.readout.ridge import eigenvalue_ends, ridge_factor
 
 STEPS = 16
 
@@ -15,8 +15,13 @@ def conditioning(gram: np.ndarray, lam: float) -> tuple[np.ndarray, np.ndarray]:
 
     gram: (C, s, s), the compressed kernels A K^c Aᵀ
     """
-    values = np.clip(np.linalg.eigvalsh(gram), 0.0, None) + lam
-    return values[:, -1] / values[:, 0], values[:, 0]
+    return conditioning_of(eigenvalue_ends(gram), lam)
+
+
+def conditioning_of(ends: np.ndarray, lam: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return both where the smallest and largest eigenvalues (C, 2) of G^c are at hand."""
+    smallest, largest = ends.T + lam
+    return largest / smallest, smallest
 
 
 def prefix_conditioning(gram: np.ndarray, lam: float, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

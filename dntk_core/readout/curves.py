@@ -11,11 +11,11 @@ from dntk_core.distill.mixing import Mixing
 from dntk_core.kernels.modes import Modes
 from dntk_core.kernels.ridge import absolute_ridge
 from dntk_core.kernels.spectrum import spectrum
-from dntk_core.readout.conditioning import conditioning, prefix_conditioning
+from dntk_core.readout.conditioning import conditioning_of, prefix_conditioning
 from dntk_core.readout.metrics import METRICS
 from dntk_core.readout.problem import Problem
-from dntk_core.readout.ridge import Compressed, coefficients, compress
-from dntk_core.readout.scores import Scored, score_coefficients, score_predictions
+from dntk_core.readout.ridge import Compressed, compress, score_solutions, solutions
+from dntk_core.readout.scores import Scored, score_predictions
 
 
 @dataclass(frozen=True)
@@ -57,18 +57,18 @@ def size_curve(problem: Problem, mixing: Mixing, sizes: Sequence[int], ridge: fl
 def prefix_curve(problem: Problem, compressed: Compressed, sizes: Sequence[int], ridge: float) -> Curve:
     """Score the first s rows of a mixing that is already applied."""
     lam = absolute_ridge(problem.kernels, ridge)
-    s = checked("sizes", sizes, len(compressed.matrix))
-    scores = score_coefficients(problem, coefficients(compressed, lam, s))
+    s = checked("sizes", sizes, compressed.size)
+    scores = score_solutions(problem, [(compressed, solutions(compressed, lam, s))])
     return Curve(scores, s, *prefix_conditioning(compressed.gram, lam, s))
 
 
 def separate_curve(problem: Problem, compressed: Sequence[Compressed], ridge: float) -> Curve:
     """Score q mixings of different sizes, each by itself, in one pass over the cross kernels."""
     lam = absolute_ridge(problem.kernels, ridge)
-    sizes = np.array([len(each.matrix) for each in compressed])
-    alpha = np.concatenate([coefficients(each, lam) for each in compressed], axis=2)
-    condition, smallest = np.mean([conditioning(each.gram, lam) for each in compressed], axis=2).T
-    return Curve(score_coefficients(problem, alpha), sizes, condition, smallest)
+    sizes = np.array([each.size for each in compressed])
+    solved = [(each, solutions(each, lam)) for each in compressed]
+    condition, smallest = np.mean([conditioning_of(each.ends, lam) for each in compressed], axis=2).T
+    return Curve(score_solutions(problem, solved), sizes, condition, smallest)
 
 
 def rank_curve(problem: Problem, ranks: Sequence[int], ridge: float, modes: Sequence[Modes] | None = None) -> Curve:
@@ -95,14 +95,16 @@ def ridge_curve(problem: Problem, mixing: Mixing | None, ridges: Sequence[float]
 def compressed_ridge_curve(problem: Problem, compressed: Compressed, ridges: Sequence[float]) -> Curve:
     """Score a mixing that is already applied for every ridge (q,), from one eigendecomposition per class."""
     lams = np.array([absolute_ridge(problem.kernels, ridge) for ridge in ridges])
-    alpha, condition, smallest = [], np.zeros(len(lams)), np.zeros(len(lams))
-    for c, (G, b) in enumerate(zip(compressed.gram, compressed.targets, strict=True)):
-        each = spectrum(G)
+    solved, condition, smallest = [], np.zeros(len(lams)), np.zeros(len(lams))
+    shared = spectrum(compressed.gram[0]) if compressed.gram.strides[0] == 0 else None
+    for G, b in zip(compressed.gram, compressed.targets, strict=True):
+        each = shared or spectrum(G)
         values = each.values[:, None] + lams
-        alpha.append(compressed.lift(c, each.vectors @ ((each.vectors.T @ b)[:, None] / values)))
+        solved.append(each.vectors @ ((each.vectors.T @ b)[:, None] / values))
         condition += values[0] / values[-1] / len(compressed.gram)
         smallest += values[-1] / len(compressed.gram)
-    return Curve(score_coefficients(problem, np.stack(alpha)), np.asarray(ridges), condition, smallest)
+    scores = score_solutions(problem, [(compressed, np.stack(solved))])
+    return Curve(scores, np.asarray(ridges), condition, smallest)
 
 
 def full_ridge_curve(problem: Problem, ridges: Sequence[float], modes: Sequence[Modes]) -> Curve:

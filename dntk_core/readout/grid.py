@@ -1,6 +1,6 @@
 """Grid search of Algorithm 1 over clusters H and thresholds τ_v, τ_g."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -8,15 +8,15 @@ import numpy as np
 
 from dntk_core.base.errors import DNTKError
 from dntk_core.base.progress import Progress, Report, ignore
-from dntk_core.distill.local_global import Rows, mix, rows_of
+from dntk_core.distill.local_global import Lifted, Rows, rows_of
 from dntk_core.kernels.clusters import cluster_embedding, embed
 from dntk_core.kernels.decomposition import Decomposition, decompose
 from dntk_core.kernels.ridge import absolute_ridge
 from dntk_core.kernels.spectrum import check_share, spectrum
 from dntk_core.readout.metrics import METRICS
 from dntk_core.readout.problem import Problem
-from dntk_core.readout.ridge import coefficients, readout
-from dntk_core.readout.scores import Scored, score_coefficients
+from dntk_core.readout.ridge import Compressed, readout, score_solutions, solutions
+from dntk_core.readout.scores import Scored
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,22 @@ class Grid(Scored[np.ndarray]):
         better = (s[:, None] < s) | ~as_good(value, value[:, None])
         return ~np.any(no_worse & better, axis=0).reshape(self.s.shape)
 
+    def frontier(self, metric: str) -> list[tuple[int, int, int]]:
+        """The cells that no other beats, fewest rows first; of those alike in both, the first in order of the axes."""
+        found: dict[tuple[int, float], tuple[int, int, int]] = {}
+        for a, b, g in np.argwhere(self.pareto(metric)):
+            found.setdefault((int(self.s[a, b, g]), float(self[metric][a, b, g])), (int(a), int(b), int(g)))
+        return [found[place] for place in sorted(found)]
+
+    def smallest(self, metric: str, wanted: float) -> tuple[int, int, int] | None:
+        """The cell of fewest rows whose value is no worse than the one wanted; None if there is none."""
+        enough = METRICS[metric].no_worse(self[metric], np.asarray(wanted))
+        return next((cell for cell in self.frontier(metric) if enough[cell]), None)
+
+    def best(self, metric: str, most: int) -> tuple[int, int, int] | None:
+        """The cell of the best value with at most so many rows; None if all have more."""
+        return next((cell for cell in reversed(self.frontier(metric)) if self.s[cell] <= most), None)
+
 
 @dataclass(frozen=True)
 class Chain:
@@ -64,6 +80,21 @@ class Chain:
     gaps: np.ndarray
     sizes: np.ndarray
     cells: np.ndarray
+
+
+@dataclass(frozen=True)
+class Layer:
+    """All cells of one H, ready for any ridge: chains of nested cells, each applied to the problem.
+
+    local, gap, removed: (b, g)  rows kept of either kind, and rows dropped as dependent
+    """
+
+    H: int
+    chains: tuple[Chain, ...]
+    applied: tuple[Compressed, ...]
+    local: np.ndarray
+    gap: np.ndarray
+    removed: np.ndarray
 
 
 def nested(rows: Rows, gaps: Sequence[np.ndarray]) -> list[Chain]:
@@ -92,11 +123,12 @@ def grid_search(
     seed: int = 0,
     report: Report = ignore,
     by: str = "paper",
+    energy: str = "gradients",
 ) -> Grid:
     """Cluster the mean kernel for each H (a,) and run Algorithm 1 with every τ_v (b,) and τ_g (g,)."""
     kernel = problem.kernels.kernel()
     known, embedding = spectrum(kernel), embed(kernel)
-    parts = [decompose(kernel, cluster_embedding(embedding, h, seed), known) for h in H]
+    parts = [decompose(kernel, cluster_embedding(embedding, h, seed), known).by(energy) for h in H]
     return grid_of(problem, parts, tau_v, tau_g, ridge, rule, report, by)
 
 
@@ -111,35 +143,48 @@ def grid_of(
     by: str = "paper",
 ) -> Grid:
     """Search the grid with decompositions of the mean kernel at hand, one per H."""
-    if not (len(decompositions) and len(tau_v) and len(tau_g)):
+    check_axes(decompositions, tau_v, tau_g)
+    layers = (layer_of(problem, parts, tau_v, tau_g, rule, by) for parts in decompositions)
+    return grid_of_layers(problem, [parts.H for parts in decompositions], layers, tau_v, tau_g, ridge, report)
+
+
+def check_axes(H: Sequence, tau_v: Sequence[float], tau_g: Sequence[float]) -> None:
+    """Refuse a grid without cells, or with a threshold that is no share."""
+    if not (len(H) and len(tau_v) and len(tau_g)):
         raise DNTKError("a grid needs at least one value each of H, tau_v and tau_g")
     for value in tau_g:
         check_share("tau_g", value)
-    lam = absolute_ridge(problem.kernels, ridge)
-    H = np.array([parts.H for parts in decompositions])
-    layers = []
-    for done, parts in enumerate(decompositions):
-        report(Progress("grid", done, len(H), f"H = {parts.H}"))
-        layers.append(grid_layer(problem, parts, tau_v, tau_g, lam, rule, by))
-    report(Progress("grid", len(H), len(H)))
-    scores = {name: np.stack([layer[0][name] for layer in layers]) for name in METRICS}
-    counts = (np.stack(field) for field in zip(*(layer[1:] for layer in layers), strict=True))
-    return Grid(scores, H, np.asarray(tau_v), np.asarray(tau_g), *counts)
 
 
-def grid_layer(
+def grid_of_layers(
     problem: Problem,
-    parts: Decomposition,
+    H: Sequence[int],
+    layers: Iterable[Layer],
     tau_v: Sequence[float],
     tau_g: Sequence[float],
-    lam: float,
-    rule: str,
-    by: str,
-) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray, np.ndarray]:
-    """Run one H: the scores by metric, rows kept of either kind, rows removed, each (b, g).
+    ridge: float,
+    report: Report = ignore,
+) -> Grid:
+    """Score the grid at one ridge; its layers are prepared one by one, for each H (a,)."""
+    lam = absolute_ridge(problem.kernels, ridge)
+    scores, counts = [], []
+    report(Progress("grid", 0, len(H), f"H = {H[0]}"))
+    for done, layer in enumerate(layers, start=1):
+        scores.append(score_layer(problem, layer, lam))
+        counts.append((layer.local, layer.gap, layer.removed))
+        report(Progress("grid", done, len(H), f"H = {H[done]}" if done < len(H) else ""))
+    by_metric = {name: np.stack([each[name] for each in scores]) for name in METRICS}
+    stacked = (np.stack(field) for field in zip(*counts, strict=True))
+    return Grid(by_metric, np.asarray(H), np.asarray(tau_v), np.asarray(tau_g), *stacked)
+
+
+def layer_of(
+    problem: Problem, parts: Decomposition, tau_v: Sequence[float], tau_g: Sequence[float], rule: str, by: str
+) -> Layer:
+    """Prepare one H for any ridge.
 
     All rows that any cell uses are compressed once. Where for one τ_v the gap rows are nested in τ_g, one
-    factorisation serves all of these; all cells are then scored in one pass over the cross kernels.
+    factorisation serves all of these.
     """
     choices = [rows_of(parts, float(value), rule) for value in tau_v]
     gaps = [[rows.gaps(float(value)) for value in tau_g] for rows in choices]
@@ -150,19 +195,23 @@ def grid_layer(
     def place(chain: Chain) -> np.ndarray:
         return np.append(np.searchsorted(local, chain.local), len(local) + np.searchsorted(every, chain.gaps))
 
-    pool = mix(parts, local, every)
-    subsets = [place(chain) for chain in chains]
-    applied = readout(by).compress(problem.kernels, problem.targets, pool, subsets)
-    alpha = [coefficients(each, lam, chain.sizes) for each, chain in zip(applied, chains, strict=True)]
-    scores = score_coefficients(problem, np.concatenate(alpha, axis=2))
+    pool = Lifted(parts, local, every)
+    applied = readout(by).compress(problem.kernels, problem.targets, pool, [place(chain) for chain in chains])
+    return Layer(
+        parts.H,
+        tuple(chains),
+        tuple(applied),
+        np.array([[len(rows.local)] * len(tau_g) for rows in choices]),
+        np.array([[len(each) for each in row] for row in gaps]),
+        np.array([[rows.removed(float(value)) for value in tau_g] for rows in choices]),
+    )
+
+
+def score_layer(problem: Problem, layer: Layer, lam: float) -> dict[str, np.ndarray]:
+    """Score all cells of one H in one pass over the cross kernels: every metric's (b, g)."""
+    chains = layer.chains
+    solved = [(each, solutions(each, lam, chain.sizes)) for each, chain in zip(layer.applied, chains, strict=True)]
+    scores = score_solutions(problem, solved)
     firsts = np.cumsum([0, *(len(chain.sizes) for chain in chains)])
     column = np.concatenate([first + chain.cells for first, chain in zip(firsts, chains, strict=False)])
-    kept_local = np.array([[len(rows.local)] * len(tau_g) for rows in choices])
-    kept_gaps = np.array([[len(each) for each in row] for row in gaps])
-    removed = np.array([[rows.removed(float(value)) for value in tau_g] for rows in choices])
-    return (
-        {name: values[column].reshape(kept_gaps.shape) for name, values in scores.items()},
-        kept_local,
-        kept_gaps,
-        removed,
-    )
+    return {name: values[column].reshape(layer.gap.shape) for name, values in scores.items()}

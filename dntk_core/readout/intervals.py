@@ -1,6 +1,9 @@
 """How sure a score of t test inputs is: 95 % intervals."""
 
+from collections.abc import Sequence
+
 import numpy as np
+from scipy.stats import t as student
 
 # The 97.5 % quantile of the normal distribution.
 Z = 1.959964
@@ -29,3 +32,15 @@ def paired_interval(left: np.ndarray, right: np.ndarray) -> tuple[float, float, 
     mean = float(difference.mean())
     half = Z * float(difference.std(ddof=1)) / np.sqrt(len(difference)) if len(difference) > 1 else 0.0
     return mean, float(mean - half), float(mean + half)
+
+
+def mean_interval(values: Sequence[float]) -> tuple[float, float, float]:
+    """Return the mean of n draws, such as seeds, and its 95 % interval by Student's t with n - 1 degrees of freedom.
+
+    >>> [round(end, 2) for end in mean_interval([1.0, 2.0, 3.0])]
+    [2.0, -0.48, 4.48]
+    """
+    found, n = np.asarray(values, float), len(values)
+    mean = float(found.mean())
+    half = float(student.ppf(0.975, n - 1) * found.std(ddof=1) / np.sqrt(n)) if n > 1 else 0.0
+    return mean, mean - half, mean + half

@@ -1,42 +1,70 @@
 """Kernel ridge regression on distilled gradients: f^c(x*) = k*^c(x*)ᵀ Aᵀ β^c, with β^c from one of two READOUTS."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
-from scipy.linalg import solve_triangular
+from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 from dntk_core.base.errors import DNTKError
+from dntk_core.distill.local_global import Lifted
 from dntk_core.distill.mixing import Mixing
 from dntk_core.kernels.class_kernels import ClassKernels
 from dntk_core.kernels.ridge import absolute_ridge
+from dntk_core.kernels.rotated import Rotated
+from dntk_core.kernels.shared import once
 from dntk_core.kernels.subspace import largest_energy, span_factor
 from dntk_core.readout.problem import Problem
-from dntk_core.readout.scores import Scores, only, score_coefficients
+from dntk_core.readout.scores import Scores, only, score_coefficients, score_predictions
 
 
 @dataclass(frozen=True)
 class Compressed:
     """A mixing applied to a problem: all that a ridge solve (G^c + λI) w^c = b^c needs.
 
-    matrix:  (s, m)     A
+    matrix:  (s, m)     A; None where `mixed` does without
     gram:    (C, s, s)  G^c
     targets: (C, s)     b^c
     basis:   (C, s, s)  L with β^c = L⁻ᵀ w^c; None where β^c = w^c
+    mixed:   (C, s, k)  AΦ^c, which predicts without a look at the m inputs; None where only kernels are kept
     """
 
-    matrix: np.ndarray
+    matrix: np.ndarray | None
     gram: np.ndarray
     targets: np.ndarray
     basis: np.ndarray | None = None
+    mixed: np.ndarray | None = None
+
+    @property
+    def size(self) -> int:
+        """s, the number of distilled gradients."""
+        return self.gram.shape[1]
+
+    @cached_property
+    def ends(self) -> np.ndarray:
+        """Smallest and largest eigenvalue of every G^c: (C, 2). No ridge changes them."""
+        return eigenvalue_ends(self.gram)
 
     def lift(self, c: int, w: np.ndarray) -> np.ndarray:
         """Turn solutions w (s, q) of class c into weights of the original inputs, Aᵀβ: (m, q)."""
-        if self.basis is not None:
-            w = solve_triangular(self.basis[c], w, trans=1, lower=True, check_finite=False)
-        return self.matrix.T @ w
+        if self.matrix is None:
+            raise DNTKError("the weights of the original inputs are not kept; compress the mixing itself")
+        return self.matrix.T @ self.weights(c, w)
+
+    def weights(self, c: int, w: np.ndarray) -> np.ndarray:
+        """Turn solutions w (s, q) of class c into weights of the distilled gradients, β: (s, q)."""
+        if self.basis is None:
+            return w
+        return solve_triangular(self.basis[c], w, trans=1, lower=True, check_finite=False)
 
 
+def eigenvalue_ends(gram: np.ndarray) -> np.ndarray:
+    """Return the smallest and the largest eigenvalue of every matrix (C, s, s), at least 0: (C, 2)."""
+    return np.clip(once(np.linalg.eigvalsh, gram)[:, [0, -1]], 0.0, None)
+
+
+SINGULAR = "A K Aᵀ + λI is singular to working precision at λ = {lam:.3g}; raise the ridge"
 # Rows of one mixing that are each compressed by themselves: indices.
 Subsets = Sequence[np.ndarray]
 
@@ -55,8 +83,23 @@ class Readout:
 
 def averaged_targets(kernels: ClassKernels, targets: np.ndarray, mixing: Mixing, subsets: Subsets) -> list[Compressed]:
     """Regress on the s targets A y_c: G^c = A K^c Aᵀ, b^c = A y_c."""
-    gram, mixed = kernels.between(mixing.matrix, mixing.blocks), (mixing.matrix @ targets).T
-    return [Compressed(mixing.matrix[rows], gram[:, rows[:, None], rows], mixed[:, rows]) for rows in subsets]
+    mixed, averaged = kernels.mixed(mixing.matrix, mixing.blocks), (mixing.matrix @ targets).T
+    gram = kernels.between(mixing.matrix, mixing.blocks) if mixed is None else grams(mixed)
+    return [
+        Compressed(
+            mixing.matrix[rows],
+            once(lambda each, rows=rows: each[:, rows[:, None], rows], gram),
+            averaged[:, rows],
+            mixed=None if mixed is None else mixed[:, rows],
+        )
+        for rows in subsets
+    ]
+
+
+def grams(mixed: np.ndarray) -> np.ndarray:
+    """AK^cAᵀ of mixed features AΦ^c (C, s, k): (C, s, s)."""
+    wide = (np.asarray(rows, np.float64) for rows in mixed)
+    return np.stack([rows @ rows.T for rows in wide])
 
 
 def every_target(kernels: ClassKernels, targets: np.ndarray, mixing: Mixing, subsets: Subsets) -> list[Compressed]:
@@ -66,6 +109,7 @@ def every_target(kernels: ClassKernels, targets: np.ndarray, mixing: Mixing, sub
     G^c = FᵀF, b^c = Fᵀ y_c, β^c = L⁻ᵀ w^c. Equal to (A K² Aᵀ + λ A K Aᵀ) β = A K y, but not squared in condition.
     """
     systems: list[list[tuple]] = [[] for _ in subsets]
+    mixed = kernels.mixed(mixing.matrix, mixing.blocks)
     for trace, half, y in zip(kernels.traces, kernels.rows_times(mixing.matrix, mixing.blocks), targets.T, strict=True):
         gram = half @ mixing.matrix.T
         for found, rows in zip(systems, subsets, strict=True):
@@ -73,7 +117,10 @@ def every_target(kernels: ClassKernels, targets: np.ndarray, mixing: Mixing, sub
             F = solve_triangular(L, half[rows], lower=True, check_finite=False)
             found.append((F @ F.T, F @ y, L))
     stacked = ((np.stack(part) for part in zip(*found, strict=True)) for found in systems)
-    return [Compressed(mixing.matrix[rows], *parts) for rows, parts in zip(subsets, stacked, strict=True)]
+    return [
+        Compressed(mixing.matrix[rows], *parts, mixed=None if mixed is None else mixed[:, rows])
+        for rows, parts in zip(subsets, stacked, strict=True)
+    ]
 
 
 READOUTS: dict[str, Readout] = {
@@ -96,12 +143,18 @@ def compress(kernels: ClassKernels, targets: np.ndarray, mixing: Mixing, by: str
     return readout(by).compress(kernels, targets, mixing, [np.arange(mixing.size)])[0]
 
 
+def compress_rotated(rotated: Rotated, targets: np.ndarray, mixing: Lifted) -> Compressed:
+    """Apply Algorithm 1's rows for averaged targets, their features at hand."""
+    mixed = rotated.rows(mixing.local, mixing.gaps)
+    return Compressed(None, grams(mixed), mixing.averaged(targets).T, mixed=mixed)
+
+
 def ridge_factor(gram: np.ndarray, lam: float) -> np.ndarray:
     """Factorise G^c + λI = L Lᵀ for grams (C, s, s): L (C, s, s)."""
     try:
-        return np.linalg.cholesky(gram + lam * np.eye(gram.shape[-1]))
+        return once(lambda each: np.linalg.cholesky(each + lam * np.eye(each.shape[-1])), gram)
     except np.linalg.LinAlgError:
-        raise DNTKError(f"A K Aᵀ + λI is singular to working precision at λ = {lam:.3g}; raise the ridge") from None
+        raise DNTKError(SINGULAR.format(lam=lam)) from None
 
 
 def prefix_coefficients(factor: np.ndarray, targets: np.ndarray, sizes: Sequence[int] | np.ndarray) -> np.ndarray:
@@ -119,14 +172,45 @@ def prefix_coefficients(factor: np.ndarray, targets: np.ndarray, sizes: Sequence
     return w
 
 
-def coefficients(compressed: Compressed, lam: float, sizes: Sequence[int] | np.ndarray | None = None) -> np.ndarray:
-    """Solve for the weights of the original inputs, α^c = Aᵀ β^c: (C, m, q).
+def solutions(compressed: Compressed, lam: float, sizes: Sequence[int] | np.ndarray | None = None) -> np.ndarray:
+    """Solve (G^c + λI) w^c = b^c for the first s rows for each s in sizes (q,), by default all (q = 1): (C, s, q)."""
+    if sizes is None and compressed.mixed is not None:
+        return np.stack([_solved(*parts, lam) for parts in zip(compressed.gram, compressed.targets, strict=True)])
+    sizes = [compressed.size] if sizes is None else sizes
+    return prefix_coefficients(ridge_factor(compressed.gram, lam), compressed.targets, sizes)
 
-    A are the first s rows for each s in sizes (q,), by default all rows (q = 1); one factorisation serves them all.
-    """
-    sizes = [len(compressed.matrix)] if sizes is None else sizes
-    solved = prefix_coefficients(ridge_factor(compressed.gram, lam), compressed.targets, sizes)
-    return np.stack([compressed.lift(c, w) for c, w in enumerate(solved)])
+
+def _solved(gram: np.ndarray, targets: np.ndarray, lam: float) -> np.ndarray:
+    """(G + λI)⁻¹ b for one class of many rows, factorised in place: (s, 1)."""
+    shifted = np.array(gram, order="F")
+    shifted[np.diag_indices_from(shifted)] += lam
+    try:
+        factor = cho_factor(shifted, lower=True, overwrite_a=True, check_finite=False)
+    except np.linalg.LinAlgError:
+        raise DNTKError(SINGULAR.format(lam=lam)) from None
+    return cho_solve(factor, targets[:, None], check_finite=False)
+
+
+def coefficients(compressed: Compressed, lam: float, sizes: Sequence[int] | np.ndarray | None = None) -> np.ndarray:
+    """Solve for the weights of the original inputs, α^c = Aᵀ β^c: (C, m, q), sizes as in `solutions`."""
+    return np.stack([compressed.lift(c, w) for c, w in enumerate(solutions(compressed, lam, sizes))])
+
+
+def score_solutions(problem: Problem, solved: Sequence[tuple[Compressed, np.ndarray]]) -> dict[str, np.ndarray]:
+    """Score readouts by their solutions w (C, s, q), all of them in one pass over the cross kernels: every metric's."""
+    if any(compressed.mixed is None for compressed, _ in solved):
+        lifted = [np.stack([compressed.lift(c, w) for c, w in enumerate(each)]) for compressed, each in solved]
+        return score_coefficients(problem, np.concatenate(lifted, axis=2))
+    found = [score_predictions(problem, predictions(problem.kernels, *pair)) for pair in solved]
+    return {name: np.concatenate([each[name] for each in found]) for name in found[0]}
+
+
+def predictions(kernels: ClassKernels, compressed: Compressed, solved: np.ndarray) -> Iterator[np.ndarray]:
+    """Predict the test logits by solutions w (C, s, q), class by class: (t, q)."""
+    beta = np.stack([compressed.weights(c, w) for c, w in enumerate(solved)])
+    if compressed.mixed is not None:
+        return kernels.predict_mixed(compressed.mixed, beta)
+    return kernels.predict(np.stack([compressed.lift(c, w) for c, w in enumerate(solved)]))
 
 
 def readout_coefficients(
@@ -155,4 +239,4 @@ def evaluate(problem: Problem, mixing: Mixing | None, ridge: float, by: str = "p
 
 def evaluate_compressed(problem: Problem, compressed: Compressed, ridge: float) -> Scores:
     """Fit and judge a readout whose compression is at hand."""
-    return only(score_coefficients(problem, coefficients(compressed, absolute_ridge(problem.kernels, ridge))))
+    return only(score_solutions(problem, [(compressed, solutions(compressed, absolute_ridge(problem.kernels, ridge)))]))

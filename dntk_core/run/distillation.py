@@ -11,17 +11,18 @@ from dntk_core.run.live import Live
 
 @dataclass(frozen=True)
 class Distillation:
-    """size: the number of distilled gradients; with it, H, τ_v, τ_g and the rule do not count."""
+    """size: the number of distilled gradients; with it, H, τ_v, τ_g, the rule and the energy do not count."""
 
     method: str = "local-global"
     H: int = 10
     tau_v: float = 0.8
-    tau_g: float = 0.8
+    tau_g: float = 0.99
     rule: str = "ratio"
     ridge: float = 1e-4
     readout: str = "paper"
     size: int | None = None
     seed: int = 0
+    energy: str = "gradients"
 
     def __post_init__(self):
         if self.size is None and self.method != "local-global":
@@ -31,7 +32,7 @@ class Distillation:
         """Distil a run's kernels; clusterings are those of the live object's own seed."""
         if self.size is not None:
             return live.distil(self.method, self.size, self.ridge, self.seed)
-        return live.local_global(self.H, self.tau_v, self.tau_g, self.rule)
+        return live.local_global(self.H, self.tau_v, self.tau_g, self.rule, self.energy)
 
     def scores(self, live: Live) -> tuple[Scores, Scores]:
         """Score the readout on this set, and the full one: what pages, command line and benchmarks all call."""
@@ -40,7 +41,7 @@ class Distillation:
     @property
     def settings(self) -> dict[str, str | int | float]:
         """What counts, by name."""
-        names = ("H", "tau_v", "tau_g", "rule") if self.size is None else ("size",)
+        names = ("H", "tau_v", "tau_g", "rule", "energy") if self.size is None else ("size",)
         return {name: getattr(self, name) for name in ("method", *names, "ridge", "readout", "seed")}
 
     def command(self, key: str) -> str:

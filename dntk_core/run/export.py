@@ -84,7 +84,7 @@ def export_distilled(
     path = Path(path)
     write = _format(path).write
     compressed = compress(run.kernels, run.targets, mixing, by)
-    A = compressed.matrix
+    A = mixing.matrix
     arrays = {
         "features": np.stack([A @ np.asarray(Phi, np.float64) for Phi in run.features]),
         "targets": np.ascontiguousarray(compressed.targets.T),

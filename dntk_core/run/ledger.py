@@ -12,6 +12,7 @@ class Description:
     n: original inputs   m: kernel inputs after dataset distillation   P: parameters   C: classes
     k: projected dimension   s: distilled gradients   forward: FLOPs of one forward pass of one input
     iterations: optimisation steps of dataset distillation (0 where kernel inputs are just chosen)
+    sees: what an input is when the network sees it, its shape and scale, in words
     """
 
     n: int
@@ -22,6 +23,7 @@ class Description:
     s: int
     forward: float
     iterations: int = 0
+    sees: str = ""
 
 
 @dataclass(frozen=True)
@@ -73,10 +75,12 @@ class Counts:
 
     paper:      as the paper counts, one kernel alone: n²P FLOPs and nP numbers against m²k and mk
     everything: gradients included, all C kernels, distillation and solve; gradients and kernels held
+    sees:       the inputs that are counted, as the network sees them
     """
 
     paper: Ledger
     everything: Ledger
+    sees: str = ""
 
 
 def gradient_flops(run: Description, inputs: int) -> float:
@@ -101,7 +105,7 @@ def solve_flops(run: Description, size: int) -> float:
 
 def ledger(run: Description) -> Counts:
     """Count a run's cost as the paper does, and all of it."""
-    return Counts(paper=count_kernel(run), everything=count_everything(run))
+    return Counts(paper=count_kernel(run), everything=count_everything(run), sees=run.sees)
 
 
 def count_kernel(run: Description) -> Ledger:

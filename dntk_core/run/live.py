@@ -8,6 +8,7 @@ import numpy as np
 from dntk_core.base.errors import DNTKError
 from dntk_core.base.memo import Memo
 from dntk_core.base.progress import Progress, Report, ignore
+from dntk_core.base.threads import each, one_blas_thread
 from dntk_core.distill import METHODS, Mixing, Source, TooFew
 from dntk_core.distill.local_global import local_global_of
 from dntk_core.kernels.clusters import Embedding, cluster_embedding, embed
@@ -19,7 +20,7 @@ from dntk_core.kernels.spectrum import Spectrum, spectrum
 from dntk_core.kernels.structure import Containment, Coverage, containment_of, coverage_of
 from dntk_core.readout.bounds import ErrorBudget, error_budget
 from dntk_core.readout.comparison import MethodCurve, compare
-from dntk_core.readout.conditioning import conditioning
+from dntk_core.readout.conditioning import conditioning_of
 from dntk_core.readout.curves import (
     Curve,
     compressed_ridge_curve,
@@ -28,11 +29,13 @@ from dntk_core.readout.curves import (
     rank_curve,
     separate_curve,
 )
-from dntk_core.readout.grid import Grid, grid_of
+from dntk_core.readout.grid import Grid, Layer, check_axes, grid_of_layers, layer_of
 from dntk_core.readout.leave_one_out import LeaveOneOut, leave_one_out
 from dntk_core.readout.problem import Problem
-from dntk_core.readout.ridge import Compressed, compress, evaluate_compressed
+from dntk_core.readout.ridge import Compressed, evaluate_compressed
 from dntk_core.readout.scores import Scores, only
+from dntk_core.run.known import Known
+from dntk_core.run.rotating import applied
 
 # Random clusterings that the null model of properties (A) and (B) is drawn from.
 PERMUTATIONS = 5
@@ -43,23 +46,28 @@ Value = TypeVar("Value")
 class Live:
     """A problem with its eigendecompositions, clusterings and mixings at hand; safe to share between threads.
 
-    `c` is a class 0..C-1, or None for the mean kernel K̄; `by` a readout of READOUTS. Results are shared: treat them as
-    read-only. All that is derived from a run is remembered here, in one memory of bounded size.
+    `c` is a class 0..C-1, or None for the mean kernel K̄; `by` a readout of READOUTS, `energy` one of ENERGIES. Results
+    are shared: treat them as read-only. All that is derived from a run is remembered, in one bounded memory.
     """
 
-    def __init__(self, problem: Problem, seed: int = 0, limit: int = 2**29):
-        """Wrap a problem; clusterings and random methods use the seed, the memory is bounded to `limit` bytes."""
+    def __init__(self, problem: Problem, seed: int = 0, limit: int = 2**29, known: Known | None = None):
+        """Wrap a problem; clusterings and random methods use the seed, the memory is bounded to `limit` bytes.
+
+        known: what was computed ahead
+        """
+        self._known = known
         self.problem = problem
         self.seed = seed
         self._memo = Memo(limit)
 
     def remember(self, key: Hashable, compute: Callable[[], Value]) -> Value:
         """Return the value of a key, computing it if it is not remembered."""
-        return self._memo.get(key, compute)
+        with one_blas_thread:
+            return self._memo.get(key, compute)
 
     def kernel(self, c: int | None = None) -> Kernel:
-        """Return K̄ or K^c."""
-        return self.problem.kernels.kernel(c)
+        """Return K̄ or K^c, of classes that have kernels of their own."""
+        return self.problem.kernels.kernel() if c is None else self.problem.kernels.own(c)
 
     def lam(self, ridge: float) -> float:
         """Return λ, the absolute ridge."""
@@ -69,11 +77,12 @@ class Live:
 
     def spectrum(self, c: int | None = None) -> Spectrum:
         """Decompose K̄ or K^c."""
-        return self.remember(("spectrum", c), lambda: spectrum(self.kernel(c)))
+        known = self._known.spectrum if self._known and c is None else lambda: None
+        return self.remember(("spectrum", c), lambda: known() or spectrum(self.kernel(c)))
 
     def spectra(self) -> tuple[Spectrum, ...]:
-        """Decompose every class kernel."""
-        return tuple(self.spectrum(c) for c in range(self.problem.kernels.shape[0]))
+        """Decompose every class kernel, of classes that have one of their own."""
+        return tuple(each(self.spectrum, self.problem.kernels.chosen))
 
     def modes(self) -> tuple[Modes, ...]:
         """The full readout in the eigenvectors of every class kernel."""
@@ -81,14 +90,19 @@ class Live:
 
     def embedding(self, c: int | None = None) -> Embedding:
         """Embed the inputs for clustering."""
-        return self.remember(("embedding", c), lambda: embed(self.kernel(c)))
+        known = self._known.embedding if self._known and c is None else lambda: None
+        return self.remember(("embedding", c), lambda: known() or embed(self.kernel(c)))
 
     def decomposition(self, H: int, c: int | None = None) -> Decomposition:
         """Cluster the inputs and decompose the kernel within each cluster."""
-        return self.remember(
-            ("decomposition", H, c),
-            lambda: decompose(self.kernel(c), cluster_embedding(self.embedding(c), H, self.seed), self.spectrum(c)),
-        )
+        known = self._known if c is None and self.seed == 0 else None
+
+        def find() -> Decomposition:
+            if known and (found := known.decomposition(H)) is not None:
+                return found
+            return decompose(self.kernel(c), cluster_embedding(self.embedding(c), H, self.seed), self.spectrum(c))
+
+        return self.remember(("decomposition", H, c), find)
 
     def labels(self, H: int, c: int | None = None) -> np.ndarray:
         """Return the cluster of each input: (m,)."""
@@ -96,42 +110,44 @@ class Live:
 
     # Properties (A) and (B), and the same for random clusters of the same sizes.
 
-    def containment(self, H: int, epsilon: float, c: int | None = None) -> Containment:
+    def containment(self, H: int, epsilon: float, c: int | None = None, energy: str = "gradients") -> Containment:
         """Measure property (A)."""
-        return self.remember(("containment", H, epsilon, c), lambda: containment_of(self.decomposition(H, c), epsilon))
+        key = ("containment", H, epsilon, c, energy)
+        return self.remember(key, lambda: containment_of(self.decomposition(H, c).by(energy), epsilon))
 
-    def coverage(self, H: int, epsilon: float, c: int | None = None) -> Coverage:
+    def coverage(self, H: int, epsilon: float, c: int | None = None, energy: str = "gradients") -> Coverage:
         """Measure property (B)."""
-        return self.remember(("coverage", H, epsilon, c), lambda: coverage_of(self.decomposition(H, c), epsilon))
+        key = ("coverage", H, epsilon, c, energy)
+        return self.remember(key, lambda: coverage_of(self.decomposition(H, c).by(energy), epsilon))
 
-    def random_containments(self, H: int, epsilon: float, c: int | None = None) -> tuple[Containment, ...]:
+    def random_containments(
+        self, H: int, epsilon: float, c: int | None = None, energy: str = "gradients"
+    ) -> tuple[Containment, ...]:
         """Measure property (A) for PERMUTATIONS random clusterings: what any clusters of these sizes give."""
-        return self.remember(
-            ("random containments", H, epsilon, c),
-            lambda: tuple(containment_of(parts, epsilon) for parts in self._permuted(H, c)),
-        )
+        key = ("random containments", H, epsilon, c, energy)
+        return self.remember(key, lambda: tuple(containment_of(each, epsilon) for each in self._permuted(H, c, energy)))
 
-    def random_coverages(self, H: int, epsilon: float, c: int | None = None) -> tuple[Coverage, ...]:
+    def random_coverages(
+        self, H: int, epsilon: float, c: int | None = None, energy: str = "gradients"
+    ) -> tuple[Coverage, ...]:
         """Measure property (B) for PERMUTATIONS random clusterings."""
-        return self.remember(
-            ("random coverages", H, epsilon, c),
-            lambda: tuple(coverage_of(parts, epsilon) for parts in self._permuted(H, c)),
-        )
+        key = ("random coverages", H, epsilon, c, energy)
+        return self.remember(key, lambda: tuple(coverage_of(each, epsilon) for each in self._permuted(H, c, energy)))
 
-    def _permuted(self, H: int, c: int | None) -> tuple[Decomposition, ...]:
-        labels, known = self.labels(H, c), self.spectrum(c)
-        return self.remember(
-            ("permuted", H, c), lambda: tuple(permuted(self.kernel(c), labels, known, PERMUTATIONS, self.seed))
-        )
+    def _permuted(self, H: int, c: int | None, energy: str) -> tuple[Decomposition, ...]:
+        def draw() -> tuple[Decomposition, ...]:
+            return tuple(permuted(self.kernel(c), self.labels(H, c), self.spectrum(c), PERMUTATIONS, self.seed))
+
+        return tuple(each.by(energy) for each in self.remember(("permuted", H, c), draw))
 
     # Algorithm 1.
 
-    def local_global(self, H: int, tau_v: float, tau_g: float, rule: str = "ratio") -> Mixing:
+    def local_global(
+        self, H: int, tau_v: float, tau_g: float, rule: str = "ratio", energy: str = "gradients"
+    ) -> Mixing:
         """Distil the mean kernel by Algorithm 1."""
-        return self.remember(
-            ("local-global", H, tau_v, tau_g, rule),
-            lambda: local_global_of(self.decomposition(H), tau_v, tau_g, rule),
-        )
+        key = ("local-global", H, tau_v, tau_g, rule, energy)
+        return self.remember(key, lambda: local_global_of(self.decomposition(H).by(energy), tau_v, tau_g, rule))
 
     def grid(
         self,
@@ -142,13 +158,22 @@ class Live:
         rule: str = "ratio",
         report: Report = ignore,
         by: str = "paper",
+        energy: str = "gradients",
     ) -> Grid:
         """Search Algorithm 1's settings."""
 
-        def search() -> Grid:
-            return grid_of(self.problem, [self.decomposition(h) for h in H], tau_v, tau_g, ridge, rule, report, by)
+        def layer(h: int) -> Layer:
+            # No ridge changes it.
+            return self.remember(
+                ("layer", h, tuple(tau_v), tuple(tau_g), rule, by, energy),
+                lambda: layer_of(self.problem, self.decomposition(h).by(energy), tau_v, tau_g, rule, by),
+            )
 
-        return self.remember(("grid", tuple(H), tuple(tau_v), tuple(tau_g), ridge, rule, by), search)
+        def search() -> Grid:
+            check_axes(H, tau_v, tau_g)
+            return grid_of_layers(self.problem, H, map(layer, H), tau_v, tau_g, ridge, report)
+
+        return self.remember(("grid", tuple(H), tuple(tau_v), tuple(tau_g), ridge, rule, by, energy), search)
 
     # Any method.
 
@@ -168,15 +193,14 @@ class Live:
 
     def compressed(self, mixing: Mixing, by: str = "paper") -> Compressed:
         """Apply a mixing to the problem; one of this object's own is applied once, whatever the ridge."""
-        return self.remember(
-            ("compressed", mixing, by), lambda: compress(self.problem.kernels, self.problem.targets, mixing, by)
-        )
+        return self.remember(("compressed", mixing, by), lambda: applied(self, mixing, by))
 
     def scores(self, mixing: Mixing | None, ridge: float, by: str = "paper") -> Scores:
         """Score the readout on any mixing; None is the full readout, which no slider but the ridge changes."""
         if mixing is None:
             return self.remember(("full", ridge), lambda: self.rank_scores(len(self.problem.targets), ridge))
-        return evaluate_compressed(self.problem, self.compressed(mixing, by), ridge)
+        with one_blas_thread:
+            return evaluate_compressed(self.problem, self.compressed(mixing, by), ridge)
 
     def compare(
         self,
@@ -203,7 +227,8 @@ class Live:
 
     def conditioning(self, mixing: Mixing, ridge: float, by: str = "paper") -> tuple[np.ndarray, np.ndarray]:
         """Return condition number and smallest eigenvalue of each class's solved matrix: two (C,)."""
-        return conditioning(self.compressed(mixing, by).gram, self.lam(ridge))
+        with one_blas_thread:
+            return conditioning_of(self.compressed(mixing, by).ends, self.lam(ridge))
 
     def error_budget(self, ridge: float) -> ErrorBudget:
         """Evaluate the paper's error terms for the full readout."""
@@ -211,9 +236,10 @@ class Live:
 
     def leave_one_out(self, ridges: Sequence[float]) -> LeaveOneOut:
         """Judge the full readout without test data, over ridges (q,)."""
-        kernels, targets = self.problem.kernels, self.problem.targets
+        own = self.problem
         return self.remember(
-            ("leave one out", tuple(ridges)), lambda: leave_one_out(kernels, targets, ridges, self.modes())
+            ("leave one out", tuple(ridges)),
+            lambda: leave_one_out(own.kernels, own.targets, ridges, self.modes(), own.classes),
         )
 
     # Curves.

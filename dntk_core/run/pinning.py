@@ -7,15 +7,43 @@ from pathlib import Path
 
 from dntk_core.base.errors import DNTKError
 from dntk_core.base.spec import DataSpec, ModelSpec, RunSpec
-from dntk_core.cache.files import sha256
+from dntk_core.data.dataset import Dataset
+from dntk_core.run.fingerprints import fingerprint, former_fingerprint
 
 
 def pin(spec: RunSpec) -> RunSpec:
     """Fill in the fingerprints of data and weights, and the size and scale that published weights want."""
-    data = replace(spec.data, fingerprint=_checked(spec.data.fingerprint, _data_fingerprint(spec.data), spec.data.path))
+    if spec.from_python:
+        return spec
+    data = spec.data
+    if not data.own:
+        found = _with_vocabulary(_data_fingerprint(data), data)
+        data = replace(data, fingerprint=_checked(data.fingerprint, found, data.path))
     weights = _weights_fingerprint(spec.model)
     model = replace(spec.model, fingerprint=_checked(spec.model.fingerprint, weights, spec.model.weights))
     return replace(spec, data=_as_published(data, model), model=model)
+
+
+def pin_own_data(spec: RunSpec) -> RunSpec:
+    """Fill in the fingerprint of data that a user's own code returns: that of all their inputs and labels."""
+    from dntk_core.data.loaders import content
+    from dntk_core.data.sources import own
+
+    found = content(own.load(spec.data), None, lambda done: None)
+    return replace(spec, data=replace(spec.data, fingerprint=_checked(spec.data.fingerprint, found, spec.data.name)))
+
+
+def pin_code(spec: RunSpec, data: Dataset) -> RunSpec:
+    """Fill in the fingerprint of a user's own code: what it builds, and the weights it draws unless a file has them."""
+    from dntk_core.models.architectures import build_model
+    from dntk_core.models.own_code import code_fingerprint, state_fingerprint
+    from dntk_core.models.seen import example
+
+    network = build_model(spec.model, data.channels, data.class_names, own_code=True, example=example(data))
+    found = code_fingerprint(network, spec.model.name.partition(":")[0])
+    if not spec.model.weights:
+        found = hashlib.sha256(f"{found}{state_fingerprint(network)}".encode()).hexdigest()
+    return replace(spec, model=replace(spec.model, code=_checked(spec.model.code, found, spec.model.name)))
 
 
 def _checked(pinned: str, found: str, path: str) -> str:
@@ -27,22 +55,32 @@ def _checked(pinned: str, found: str, path: str) -> str:
 
 
 def _data_fingerprint(spec: DataSpec) -> str:
-    """sha256 of an .npz, or of the names and sizes of all files of a folder; empty for bundled data."""
+    """sha256 of an .npz, or of the names and contents of all files of a folder; empty for bundled data."""
     path = Path(spec.path)
     if not spec.path or not path.exists():
         return ""
-    if path.is_file():
-        return sha256(path)
-    listing = hashlib.sha256()
-    for file in sorted(path.rglob("*")):
-        if file.is_file():
-            listing.update(f"{file.relative_to(path)}\\0{file.stat().st_size}\\n".encode())
-    return listing.hexdigest()
+    # A run of an earlier version goes on under the fingerprint it has.
+    if path.is_dir() and spec.fingerprint and spec.fingerprint == former_fingerprint(path):
+        return spec.fingerprint
+    return fingerprint(path)
+
+
+def _with_vocabulary(data: str, spec: DataSpec) -> str:
+    """The fingerprint of data together with that of their words."""
+    path = Path(spec.vocabulary)
+    if not data or not spec.vocabulary or not path.is_file():
+        return data
+    return hashlib.sha256(f"{data}{fingerprint(path)}".encode()).hexdigest()
 
 
 def _weights_fingerprint(spec: ModelSpec) -> str:
     path = Path(spec.weights)
-    return sha256(path) if spec.weights and path.is_file() else ""
+    if spec.hugging_face and path.is_dir():
+        from dntk_core.models.hugging_face import files
+
+        listing = "".join(f"{file.name} {fingerprint(file)}\n" for file in files(path))
+        return hashlib.sha256(listing.encode()).hexdigest()
+    return fingerprint(path) if spec.weights and path.is_file() else ""
 
 
 def _as_published(data: DataSpec, model: ModelSpec) -> DataSpec:

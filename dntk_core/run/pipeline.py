@@ -2,192 +2,151 @@
 
 import time
 import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
-
-import numpy as np
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 
 from dntk_core.base.compute import Compute
 from dntk_core.base.errors import DNTKError
 from dntk_core.base.memory import forget_peak, out_of_memory, peak_bytes
-from dntk_core.base.progress import Report, ignore
+from dntk_core.base.processes import rank
+from dntk_core.base.progress import Progress, Report, ignore
 from dntk_core.base.spec import RunSpec
 from dntk_core.base.stages import STAGES, all_needs
-from dntk_core.base.text import html_table
 from dntk_core.cache.artifact import Artifact, Contents
 from dntk_core.cache.index import Index, RunInfo
 from dntk_core.cache.store import Store
 from dntk_core.cache.workbench import Workbench
-from dntk_core.data.class_names import in_words
-from dntk_core.data.images import ImageArray, as_images
-from dntk_core.dataset.judgement import Judgement
-from dntk_core.kernels.class_kernels import FeatureKernels, Kernels, kernels_by_size
-from dntk_core.readout.problem import Problem
+from dntk_core.data.dataset import Dataset, load_data
 from dntk_core.run.cautions import cautions
-from dntk_core.run.pinning import pin
-from dntk_core.run.work import Work, builder
-
-
-@dataclass(frozen=True)
-class Run:
-    """A finished run: kernels and all that is read off them; big arrays are memory-mapped, read-only."""
-
-    spec: RunSpec
-    artifacts: dict[str, Artifact]
-
-    @property
-    def key(self) -> str:
-        return self.spec.key
-
-    @cached_property
-    def kernels(self) -> Kernels | FeatureKernels:
-        """K (C, m, m) and K* (C, t, m); of many inputs kept as features."""
-        if not self.dense:
-            return kernels_by_size(self.features, self.artifacts["features"]["test_features"])
-        return Kernels(np.array(self._kernels["train"]), np.array(self._kernels["cross"]))
-
-    @cached_property
-    def targets(self) -> np.ndarray:
-        """The network's own outputs at the kernel inputs, (m, C)."""
-        return np.array(self._kernels["targets"])
-
-    @cached_property
-    def test_logits(self) -> np.ndarray:
-        """The network's own outputs at the test inputs, (t, C)."""
-        return np.array(self._kernels["test_logits"])
-
-    @cached_property
-    def train_labels(self) -> np.ndarray:
-        """Labels of the kernel inputs, (m,)."""
-        return np.array(self._kernels["train_labels"])
-
-    @cached_property
-    def test_labels(self) -> np.ndarray:
-        """Labels of the test inputs, (t,)."""
-        return np.array(self._kernels["test_labels"])
-
-    @cached_property
-    def problem(self) -> Problem:
-        """What readouts are fitted to and judged on."""
-        return Problem(self.kernels, self.targets, self.test_logits, self.test_labels, self.train_labels)
-
-    @property
-    def images(self) -> np.ndarray | ImageArray:
-        """Kernel inputs as images in [0, 1] when indexed, (m, channels, height, width)."""
-        return as_images(self.artifacts["inputs"]["images"])
-
-    @property
-    def features(self) -> np.ndarray:
-        """Projected gradients Φ of the kernel inputs, (C, m, k)."""
-        return self.artifacts["features"]["features"]
-
-    @property
-    def dense(self) -> bool:
-        """Whether the kernels are arrays, or, beyond a few thousand inputs, products of features."""
-        return self._kernels.note.get("dense", True)
-
-    @property
-    def class_names(self) -> tuple[str, ...]:
-        return tuple(map(in_words, self.artifacts["inputs"].note["class_names"]))
-
-    @property
-    def parameters(self) -> int:
-        """P, the number of parameters that require a gradient."""
-        return self.artifacts["features"].note["parameters"]
-
-    @property
-    def test_accuracy(self) -> float:
-        """The network's own accuracy on all test images."""
-        return self.artifacts[self.spec.network_stage].note["test_accuracy"]
-
-    @property
-    def general_path(self) -> list[str]:
-        """Parameters whose gradients no fast rule gives."""
-        return self.artifacts["features"].note["general_path"]
-
-    @property
-    def projection_error(self) -> dict:
-        """Relative Frobenius error of the class kernels: measured on a few inputs, and as expected of k."""
-        return self.artifacts["features"].note["projection_error"]
-
-    @property
-    def distillation(self) -> Artifact | None:
-        """The distilled images and all that was written beside them; None for a run on real images."""
-        return self.artifacts.get("distilled")
-
-    @property
-    def judgements(self) -> tuple[Judgement, ...]:
-        """What the gradients of each selection of images span; none for a run on real images."""
-        judged = self.artifacts["judged"].note["judgements"] if self.spec.distilled else ()
-        return tuple(Judgement.from_json(value) for value in judged)
-
-    @property
-    def seconds(self) -> dict[str, float]:
-        """Seconds that each stage took when it was computed."""
-        return {stage: artifact.note["seconds"] for stage, artifact in self.artifacts.items()}
-
-    def _repr_html_(self) -> str:
-        names = self.class_names
-        shown = {
-            "Run": self.key,
-            "What": self.spec.summary,
-            "Classes": f"{len(names):,}: {', '.join(names[:10])}{' …' if len(names) > 10 else ''}",
-            "Inputs": f"{len(self.train_labels):,} kernel inputs, {len(self.test_labels):,} test inputs",
-            "Parameters": f"{self.parameters:,}",
-            "Network's test accuracy": f"{self.test_accuracy:.1%}",
-            "Seconds": f"{sum(self.seconds.values()):,.1f}",
-        }
-        return html_table(["", ""], shown.items())
-
-    @property
-    def _kernels(self) -> Artifact:
-        return self.artifacts["kernels"]
+from dntk_core.run.finished import Run
+from dntk_core.run.pinning import pin, pin_code, pin_own_data
+from dntk_core.run.work import Given, Work, builder
 
 
 def load_or_build(
-    spec: RunSpec, report: Report = ignore, compute: Compute | None = None, store: Store | None = None
+    spec: RunSpec,
+    report: Report = ignore,
+    compute: Compute | None = None,
+    store: Store | None = None,
+    given: Given | None = None,
 ) -> Run:
     """Return the run of a spec; compute and cache whatever of it is missing.
 
     report: called with a Progress at every step; may raise Cancelled, and the next call goes on from there
+    given: network and data of a run made in Python, which no name could load
     """
-    store, spec = store or Store(), pin(spec)
-    compute = replace(compute or Compute(), precision=spec.precision)
+    store, compute = store or Store(), compute or Compute()
+    spec, data = tied(spec, compute)
+    compute = replace(compute, precision=spec.precision)
     if (run := _cached(spec, store)) is not None:
         return run
-    return Run(spec, _build(spec, spec.stages, report, compute, store))
+    if spec.from_python and given is None:
+        raise DNTKError(f"run {spec.key} was made in Python; give its network and data to `study` again to resume it")
+    return Run(spec, _build(spec, data, spec.stages, report, compute, store, given))
+
+
+def load_or_build_kernels(
+    spec: RunSpec, report: Report = ignore, compute: Compute | None = None, store: Store | None = None
+) -> Run:
+    """Return a run as far as its kernels need, without what only its distilled images are judged by."""
+    store, compute = store or Store(), compute or Compute()
+    spec, data = tied(spec, compute)
+    compute = replace(compute, precision=spec.precision)
+    if (run := _cached(spec, store, kernel_stages(spec))) is not None:
+        return run
+    return Run(spec, _build(spec, data, kernel_stages(spec), report, compute, store))
+
+
+def cached_kernels(spec: RunSpec, store: Store | None = None) -> Run | None:
+    """The same from the cache alone; None if any of it is missing."""
+    spec = pin(spec)
+    return _cached(spec, store or Store(), kernel_stages(spec))
+
+
+def kernel_stages(spec: RunSpec) -> tuple[str, ...]:
+    """The stages that a run's kernels are made of."""
+    needed = {*all_needs(spec, "kernels"), "kernels"}
+    return tuple(stage for stage in spec.stages if stage in needed)
 
 
 def train_network(
     spec: RunSpec, report: Report = ignore, compute: Compute | None = None, store: Store | None = None
 ) -> Artifact:
-    """Return the network of a spec alone: its weights (weights.safetensors) and test accuracy, trained if need be."""
-    return _build(pin(spec), ("model",), report, compute or Compute(), store or Store())["model"]
+    """Return the network of a spec alone: its weights (weights.safetensors) and test accuracy, trained if need be.
+
+    Where the spec keeps weights after some epochs, these are there as well (epoch-000.safetensors, …).
+    """
+    compute = compute or Compute()
+    spec, data = tied(spec, compute)
+    stage = "checkpoints" if spec.model.keep else "model"
+    return _build(spec, data, (stage,), report, compute, store or Store())[stage]
 
 
-def _build(spec: RunSpec, stages: Sequence[str], report: Report, compute: Compute, store: Store) -> dict[str, Artifact]:
+def tied(spec: RunSpec, compute: Compute) -> tuple[RunSpec, Dataset | None]:
+    """A spec tied to the files and the code it names; its data, if they had to be loaded for that."""
+    spec = pin(spec)
+    if spec.data.own and compute.own_code:
+        spec = pin_own_data(spec)
+    if not (spec.model.own and compute.own_code):
+        return spec, None
+    data = load_data(spec.data, compute.own_code)
+    return pin_code(spec, data), data
+
+
+def _build(
+    spec: RunSpec,
+    data: Dataset | None,
+    stages: Sequence[str],
+    report: Report,
+    compute: Compute,
+    store: Store,
+    given: Given | None = None,
+) -> dict[str, Artifact]:
     """Compute what is missing of some stages, in order, on data that are loaded once."""
     # Loading torch takes seconds; a cached run does without.
     from dntk_core.run.estimate import check
 
-    data = check(spec, compute, store.root)
+    data = given.data if given else load_data(spec.data, compute.own_code) if data is None else data
+    groups = check(spec, data, stages, compute, store.root, given)
     for sentence in cautions(spec, len(data.class_names)):
         warnings.warn(sentence, stacklevel=3)
+    report(Progress("data", 1, 1, data.preprocessing))
+    if groups:
+        report(Progress("groups", 1, 1, groups))
     Index(store).begin(spec)
     made: dict[str, Artifact] = {}
     for stage in stages:
-        needed = {name: made[name] for name in all_needs(spec, stage)}
-        work = partial(Work, spec, data, needed, compute, report)
-        made[stage] = store.load_or_build(
-            stage,
-            spec.stage_key(stage),
-            spec.to_json(),
-            lambda bench, stage=stage, work=work: _timed(stage, work(bench)),
-            _helper(stage, work),
-            STAGES[stage].holds,
-        )
+        made[stage] = build_stage(spec, stage, data, made, report, compute, store, given)
+    if bad := data.unreadable:
+        files = f"{len(bad):,} files" if len(bad) > 1 else "1 file"
+        warnings.warn(f"{files} could not be read and stayed out: {', '.join(bad)}", stacklevel=3)
     return made
+
+
+def build_stage(
+    spec: RunSpec,
+    stage: str,
+    data: Dataset,
+    made: Mapping[str, Artifact],
+    report: Report,
+    compute: Compute,
+    store: Store,
+    given: Given | None = None,
+) -> Artifact:
+    """Return the artifact of one stage, computed if need be from those that are made."""
+    needed = {name: made[name] for name in all_needs(spec, stage)}
+    work = partial(Work, spec, data, needed, compute, report, given=given)
+    if compute.shard == "static" and rank() > 0:
+        return store.follow(stage, spec.stage_key(stage), _helper(stage, work), STAGES[stage].holds)
+    return store.load_or_build(
+        stage,
+        spec.stage_key(stage),
+        spec.to_json(),
+        lambda bench: _timed(stage, work(bench)),
+        _helper(stage, work),
+        STAGES[stage].holds,
+    )
 
 
 def _helper(stage: str, work: Callable[[Workbench], Work]) -> Callable[[Workbench], None] | None:
@@ -198,10 +157,13 @@ def _helper(stage: str, work: Callable[[Workbench], Work]) -> Callable[[Workbenc
 
 def _timed(stage: str, work: Work) -> Contents:
     """Build a stage; its note tells what that took."""
+    from dntk_core.base.device import on_free_cores
+
     started = time.perf_counter()
     forget_peak()
     try:
-        contents, note = builder(stage).build(work)
+        with on_free_cores():
+            contents, note = builder(stage).build(work)
     except (RuntimeError, MemoryError) as error:
         if not out_of_memory(error):
             raise
@@ -239,18 +201,34 @@ def runs(store: Store | None = None) -> list[RunInfo]:
 def delete_run(key: str, store: Store | None = None) -> int:
     """Delete a run and the stages no other run needs; returns the bytes freed."""
     store = store or Store()
-    Index(store).drop(find_run(key, store).key)
-    return collect_garbage(store)
+    index, before = Index(store), store.bytes()
+    found = find_run(key, store)
+    # What could not be cleaned up afterwards is refused now.
+    index.needed()
+    index.drop(found.key)
+    collect_garbage(store)
+    return before - store.bytes()
+
+
+def leftovers(store: Store | None = None) -> list[str]:
+    """Keys of the runs that are not finished and that no process is computing."""
+    store = store or Store()
+    return [
+        info.key
+        for info in runs(store)
+        if not info.finished
+        and not any(store.under_way(stage, info.spec.stage_key(stage)) for stage in info.spec.stages)
+    ]
 
 
 def collect_garbage(store: Store | None = None) -> int:
-    """Delete what no run in the index needs; returns the bytes freed."""
+    """Delete what no run needs; returns the bytes freed. If the files of one run cannot be read, nothing is deleted."""
     store = store or Store()
-    needed = {(stage, info.spec.stage_key(stage)) for info in runs(store) for stage in info.spec.stages}
-    return store.sweep(lambda stage, key: (stage, key) in needed)
+    return store.sweep(Index(store).needed)
 
 
-def _cached(spec: RunSpec, store: Store) -> Run | None:
-    artifacts = {stage: store.get(stage, spec.stage_key(stage), STAGES[stage].holds) for stage in spec.stages}
+def _cached(spec: RunSpec, store: Store, stages: Sequence[str] | None = None) -> Run | None:
+    stages = spec.stages if stages is None else stages
+    artifacts = {stage: store.get(stage, spec.stage_key(stage), STAGES[stage].holds) for stage in stages}
     found = {stage: artifact for stage, artifact in artifacts.items() if artifact is not None}
     return Run(spec, found) if len(found) == len(artifacts) else None

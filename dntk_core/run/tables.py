@@ -1,8 +1,9 @@
-"""Results as tables for other tools: one row per thing, plain columns."""
+"""Results as tables for other tools: one row per thing, plain columns, counted from 1 as on the pages."""
 
 import numpy as np
 import pandas as pd
 
+from dntk_core.base.numbering import FIRST, number
 from dntk_core.distill import Mixing
 from dntk_core.kernels.spectrum import Spectrum
 from dntk_core.readout.problem import Problem
@@ -14,10 +15,12 @@ def gradients_table(problem: Problem, mixing: Mixing, class_names: tuple[str, ..
     labels = mixing.matrix @ problem.targets
     return pd.DataFrame(
         {
-            "gradient": np.arange(mixing.size),
+            "gradient": FIRST + np.arange(mixing.size),
             "origin": [row.kind for row in mixing.origin],
-            "cluster": pd.array([row.cluster for row in mixing.origin], dtype="Int64"),
-            "index": [row.index for row in mixing.origin],
+            "cluster": pd.array(
+                [None if row.cluster is None else number(row.cluster) for row in mixing.origin], dtype="Int64"
+            ),
+            "index": [number(row.index) for row in mixing.origin],
         }
         | {f"target {name}": labels[:, c] for c, name in enumerate(class_names)}
     )
@@ -26,7 +29,8 @@ def gradients_table(problem: Problem, mixing: Mixing, class_names: tuple[str, ..
 def weights_table(mixing: Mixing) -> pd.DataFrame:
     """One row per entry of A that is not zero."""
     gradient, source = np.nonzero(mixing.matrix)
-    return pd.DataFrame({"gradient": gradient, "input": source, "weight": mixing.matrix[gradient, source]})
+    weights = mixing.matrix[gradient, source]
+    return pd.DataFrame({"gradient": gradient + FIRST, "input": source + FIRST, "weight": weights})
 
 
 def predictions_table(
@@ -36,7 +40,7 @@ def predictions_table(
     predictions = predict(problem.kernels, problem.targets, mixing, ridge, by)
     names = np.array(class_names)
     columns = {
-        "input": np.arange(len(predictions)),
+        "input": FIRST + np.arange(len(predictions)),
         "class": names[problem.labels],
         "network": names[problem.logits.argmax(axis=1)],
         "distilled": names[predictions.argmax(axis=1)],
@@ -52,4 +56,4 @@ def spectra_table(spectra: tuple[Spectrum, ...], class_names: tuple[str, ...]) -
         pd.DataFrame({"class": name, "index": np.arange(1, len(each.values) + 1), "eigenvalue": each.values})
         for name, each in zip(class_names, spectra, strict=True)
     ]
-    return pd.concat(parts, ignore_index=True)
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=["class", "index", "eigenvalue"])

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from types import ModuleType
+from typing import Any
 
 from dntk_core.base.compute import Compute
 from dntk_core.base.progress import Report
@@ -15,12 +16,21 @@ from dntk_core.data.dataset import Dataset
 
 
 @dataclass(frozen=True)
+class Given:
+    """A network (torch.nn.Module) and data that Python has at hand, for a run that no name could load."""
+
+    network: Any
+    data: Dataset
+
+
+@dataclass(frozen=True)
 class Work:
     """One stage under way.
 
-    data:  the run's images, loaded once for all stages
+    data:  the run's inputs, loaded once for all stages
     made:  artifacts of the stages that its key holds, by name
     bench: for shards that outlive a crash
+    given: what Python gave instead of names
     """
 
     spec: RunSpec
@@ -29,22 +39,12 @@ class Work:
     compute: Compute
     report: Report
     bench: Workbench
+    given: Given | None = None
 
     @property
     def network(self) -> Artifact:
         """The network whose kernels the run is about."""
         return self.made[self.spec.network_stage]
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """What a run's cost follows from: C classes, m kernel and t test inputs, k dimensions, n real inputs to judge."""
-
-    C: int
-    m: int
-    t: int
-    k: int
-    n: int
 
 
 def builder(stage: str) -> ModuleType:

@@ -11,14 +11,14 @@ def test_many_threads_compute_a_value_once():
     memo, gate, calls = Memo(10**6), threading.Event(), []
 
     def compute():
-        gate.wait(5)
+        gate.wait(60)
         calls.append(1)
         return np.zeros(3)
 
     with ThreadPoolExecutor(8) as pool:
         waiting = [pool.submit(memo.get, "key", compute) for _ in range(8)]
         gate.set()
-        values = [each.result(5) for each in waiting]
+        values = [each.result(60) for each in waiting]
     assert len(calls) == 1
     assert all(value is values[0] for value in values)
 

@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from dntk_core.base.errors import DNTKError
 from dntk_core.base.spec import (
-    DATASET_METHODS,
     DatasetSpec,
     DataSpec,
     InputSpec,
     ModelSpec,
     ProjectionSpec,
     RunSpec,
+    dataset_methods,
 )
 
 DEFAULT = RunSpec.default()
@@ -25,7 +25,7 @@ specs = st.builds(
     model=st.builds(ModelSpec, name=lines, epochs=st.integers(0, 10**6), seed=st.integers(0)),
     dataset=st.builds(
         DatasetSpec,
-        method=st.sampled_from(DATASET_METHODS),
+        method=st.sampled_from(dataset_methods()),
         base=st.sampled_from(["real", "distilled"]),
         per_class=st.integers(1),
         rate=st.floats(1e-6, 1e6),

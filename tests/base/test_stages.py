@@ -4,10 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from dntk_core.base import stages
-from dntk_core.base.parts import SELECTION_NAMES
+from dntk_core.base.selections import SELECTIONS, Selection
 from dntk_core.base.spec import DatasetSpec, DataSpec, InputSpec, ModelSpec, ProjectionSpec, RunSpec
-from dntk_core.base.stages import STAGES, all_needs
+from dntk_core.base.stages import all_needs
 
 DEFAULT = RunSpec.default()
 WMDD = replace(DEFAULT, dataset=DatasetSpec("wmdd"))
@@ -93,13 +92,14 @@ def test_a_run_without_distillation_knows_nothing_of_it():
 
 
 def test_the_stages_of_a_distilled_run_hash_what_they_depend_on():
-    assert WMDD.stages == ("model", "selected", "distilled", "inputs", "features", "judged", "kernels")
+    # Pictures first, what they are compared with after them.
+    assert WMDD.stages == ("model", "distilled", "inputs", "features", "selected", "judged", "kernels")
     after = {"distilled", "inputs", "features", "judged", "kernels"}
     assert changed(WMDD, dataset=DatasetSpec("wmdd", iterations=5)) == after
     assert changed(WMDD, dataset=DatasetSpec("wmdd", base="distilled")) == {"features", "judged", "kernels"}
     assert changed(WMDD, inputs=InputSpec(kernel=100)) == {"judged"}
     assert changed(WMDD, projection=ProjectionSpec(k=512)) == {"selected", "features", "judged", "kernels"}
-    assert STUDENT.stages[3] == "student" and STUDENT.stage_key("distilled") == WMDD.stage_key("distilled")
+    assert STUDENT.stages[2] == "student" and STUDENT.stage_key("distilled") == WMDD.stage_key("distilled")
 
 
 def test_the_settings_of_synthesis_do_not_touch_a_selection():
@@ -110,14 +110,14 @@ def test_the_settings_of_synthesis_do_not_touch_a_selection():
 
 def test_a_new_selection_is_another_choice_and_another_judgement(monkeypatch):
     before = {spec: {stage: spec.stage_key(stage) for stage in spec.stages} for spec in (DEFAULT, WMDD)}
-    monkeypatch.setattr(stages, "SELECTION_NAMES", (*SELECTION_NAMES, "a new one"))
+    monkeypatch.setitem(SELECTIONS, "a new one", Selection("", ""))
     after = {spec: {stage for stage in spec.stages if spec.stage_key(stage) != before[spec][stage]} for spec in before}
     assert after == {DEFAULT: set(), WMDD: {"selected", "judged"}}
 
 
 @pytest.mark.parametrize("spec", [DEFAULT, WMDD, STUDENT, replace(DEFAULT, dataset=DatasetSpec("random"))])
 def test_a_stage_needs_only_stages_of_its_run_that_come_before_it(spec):
-    order = list(STAGES)
+    order = list(spec.stages)
     for stage in spec.stages:
         needs = all_needs(spec, stage)
         assert needs <= set(spec.stages) and all(order.index(need) < order.index(stage) for need in needs)

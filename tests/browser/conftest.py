@@ -1,10 +1,11 @@
 """A real server and a real Chromium, each started once; every test gets tabs of its own."""
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
-from dntk_core import RunSpec, load_or_build
+from dntk_core import RunSpec
 from tests.browser import launch
 from tests.browser.tab import Tab
 
@@ -17,10 +18,31 @@ SMALL = replace(
 )
 
 
+@pytest.fixture(scope="session", autouse=True)
+def store_folder(tmp_path_factory):
+    """One cache folder for all these files, since they share a server."""
+    folder = tmp_path_factory.mktemp("served")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DNTK_CACHE_DIR", str(folder))
+        yield folder
+
+
 @pytest.fixture(scope="session")
-def small_run(store_folder):
-    """A second run, to compare with."""
-    return load_or_build(SMALL)
+def build_once(build_into, store_folder):
+    """Compute a run unless another worker did."""
+    return partial(build_into, store_folder)
+
+
+@pytest.fixture(scope="session")
+def default_run(build_once):
+    """The embedded run on digits."""
+    return build_once(DEFAULT)
+
+
+@pytest.fixture(scope="session")
+def small_run(build_once):
+    """A second run, to compare with, and for all that a small run shows as well."""
+    return build_once(SMALL)
 
 
 @pytest.fixture(scope="session")

@@ -21,6 +21,7 @@ WATCH = """() => {
 IDLE = """() => {
   const app = document.querySelector(".stApp");
   return app?.dataset.testScriptState === "notRunning" && app.querySelector(".stHeading") !== null
-    && app.querySelector("[data-stale=true], [data-testid=stSkeleton], .dntk-plot:not([data-drawn])") === null
+    && app.querySelector("[data-stale=true], [data-testid=stSkeleton]") === null
+    && app.querySelector(".dntk-plot:not([data-drawn]), .dntk-plot[data-waiting]") === null
     && !watch.owed && performance.now() - watch.last > 120;
 }"""

@@ -154,8 +154,9 @@ class Tab:
 
     def unfold(self, label: str) -> "Tab":
         """Open an expander."""
-        fold = self.page.get_by_test_id("stExpander").filter(has_text=label).locator("details")
-        return self.until(lambda: fold.get_attribute("open") is not None, fold.locator("summary").click)
+        # One may lie in another.
+        fold = self.page.get_by_test_id("stExpander").filter(has_text=label).locator("details").first
+        return self.until(lambda: fold.get_attribute("open") is not None, fold.locator("summary").first.click)
 
     def fill(self, label: str, value: str) -> "Tab":
         """Type into a field and leave it."""

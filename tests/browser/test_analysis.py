@@ -18,7 +18,6 @@ MOVES = {
     "Spectra": [
         ("Clusters", 1, {"kernel"}),
         ("Truncation", 2, {"spectra", "redundancy"}),
-        ("Ridge", 2, {"redundancy"}),
     ],
     "Containment": [
         ("Clusters", 1, {"containment"}),
@@ -104,9 +103,21 @@ def test_a_click_on_a_grid_cell_moves_the_sliders_and_a_pareto_setting_is_chosen
         one.page.keyboard.press("Enter")
 
     one.until(lambda: one.parameter("H") == "15", click)
-    assert (one.parameter("tau_v"), one.parameter("tau_g")) == ("0.85", "0.6")
+    assert (one.parameter("tau_v"), one.parameter("tau_g")) == ("0.95", "0.8")
     assert one.slider("Clusters").input_value() == "15"
     one.until(lambda: one.parameter("H") == "5", choose)
+
+
+def test_the_grid_answers_an_objective_with_one_setting_and_a_button(tab):
+    one = tab("Grid_search?clusters=4 8&objective=best&most=20")
+    wait_for(one, PAGES["Grid_search"])
+    answer = one.see("gap), fidelity").inner_text()
+    H, s = re.search(r"H (\d+)", answer)[1], re.search(r"s = (\d+)", answer)[1]
+    assert H in ("4", "8") and int(s) <= 20
+    one.press("Use this setting", lambda: one.parameter("H") == H)
+    one.pick("Fewest gradients").fill("with fidelity at least, in percent", "100.00")
+    one.see("No setting of this grid does that").wait_for()
+    assert one.parameter("clusters") == "4 8" and one.parameter("objective") == "fewest"
 
 
 def test_the_gallery_turns_its_pages_and_survives_that_they_vanish(tab):

@@ -1,6 +1,6 @@
 """What the pages decide and say: a ridge without test data, two readouts, random clusters, what cannot be tested."""
 
-from dntk_core.dashboard.controls import RIDGES
+from dntk_core.dashboard.choices.controls import RIDGES
 from dntk_core.run.live import Live
 
 NAMES = "() => [...document.querySelectorAll('.dntk-plot')].flatMap(gd => gd.data.map(trace => trace.name))"
@@ -32,7 +32,7 @@ def test_clusters_are_shown_beside_random_ones(tab):
     assert "mean over random clusters" in one.page.evaluate(NAMES)
     assert "random clusters of the same sizes" in one.text() and "than chance" in one.text()
     one.goto("Gap_coverage").plots(1)
-    assert "mean random cluster" in one.page.evaluate(NAMES)
+    assert "mean random cluster, of its own part" in one.page.evaluate(NAMES)
     assert "Mean misalignment" in one.text() and "Uncovered variance" in one.text()
 
 
@@ -46,9 +46,24 @@ def test_what_is_arithmetic_is_not_called_a_finding(tab):
 
 def test_a_dimension_near_the_number_of_inputs_is_said_before_the_run(tab):
     one = tab("").unfold("Compute another run")
-    one.fill("Projection k", "500")
+    one.fill("Dimension k", "500").see("choose k of at least 2,000 or at most 250")
     again = one.page.get_by_role("button", name="Compute it all the same")
-    one.press("Compute", again)
-    assert "choose k of at least 2,000 or at most 250" in one.text()
-    one.fill("Projection k", "2048")
+    assert again.is_visible() and one.page.get_by_role("button", name="Compute", exact=True).count() == 0
+    one.fill("Dimension k", "2048")
     assert one.page.get_by_role("button", name="Cancel").count() == 0, "it was started without a word"
+
+
+def test_a_slider_that_a_tab_ignores_is_not_shown_there(tab):
+    one = tab("Curves?over=rank")
+    assert one.slider("Rank").count() == 1 and one.slider("Clusters").count() == 0
+    one.pick("Size").see(one.slider("Clusters"))
+    assert one.settle().slider("Rank").count() == 0
+    two = tab("Gap_coverage?kernels=every")
+    assert two.combobox("Gap rule").count() == 0 and two.slider("Gap threshold").count() == 1
+
+
+def test_an_old_link_opens_to_the_same_settings_and_every_stop_says_what_it_makes(tab):
+    one = tab("Gradient_distillation?H=10&tau_v=0.8&tau_g=0.805")
+    assert (one.parameter("tau_v"), one.parameter("tau_g")) == ("0.8", "0.805")
+    one.see("Gap threshold τ_g · 0 gaps")
+    one.move("Gap threshold", 6).see("Gap threshold τ_g · 5 gaps")

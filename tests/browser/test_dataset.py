@@ -1,5 +1,7 @@
 """The Dataset distillation page: all figures of a distilled run, and the way there from any other."""
 
+import re
+
 from tests.browser.test_analysis import wait_for
 
 FIGURES = {"dataset_gallery", "dataset_losses", "dataset_map", "dataset_judged", "dataset_bases"}
@@ -22,3 +24,4 @@ def test_a_run_on_real_images_says_how_to_distil_them(tab, default_run):
     one = tab(f"Dataset_distillation?run={default_run.key}")
     one.see(one.page.get_by_role("button", name="Distil these images"))
     one.see("python -m dntk_core build --distill wmdd --per-class 10")
+    one.see(re.compile("About .* on this machine"))

@@ -2,21 +2,20 @@
 
 from dataclasses import replace
 
-from dntk_core import RunSpec
 from dntk_core.base.spec import InputSpec
-from dntk_core.cache.files import locked
+from dntk_core.cache.locks import locked
 from dntk_core.cache.workbench import Workbench
+from tests.browser.conftest import SMALL
 
-DEFAULT = RunSpec.default()
-SPEC = replace(DEFAULT, model=replace(DEFAULT.model, epochs=0), inputs=InputSpec(kernel=100, test=50))
+SPEC = replace(SMALL, inputs=InputSpec(kernel=100, test=50))
 
 
-def test_a_computation_is_seen_elsewhere_survives_a_reload_is_cancelled_and_resumed(tab, store_folder):
-    one, two = tab(), tab()
+def test_a_computation_is_seen_elsewhere_survives_a_reload_is_cancelled_and_resumed(tab, small_run, store_folder):
+    # The form begins with the settings of the open run.
+    one, two = tab(f"?run={small_run.key}"), tab(f"?run={small_run.key}")
     here, there = (each.page.locator(f".st-key-job_{SPEC.key}") for each in (one, two))
     one.unfold("Compute another run")
-    for label, value in (("Model epochs", "0"), ("Inputs kernel", "100"), ("Inputs test", "50")):
-        one.fill(label, value)
+    one.fill("Kernel inputs m", "100").fill("Test inputs t", "50")
     bench = Workbench(store_folder / "partial" / f"features-{SPEC.stage_key('features')}")
     bench.open()
     # As if another process were at the second half of the kernel inputs: the job does the first and waits.
@@ -24,18 +23,44 @@ def test_a_computation_is_seen_elsewhere_survives_a_reload_is_cancelled_and_resu
         one.press("Compute", until=here)
         two.see(there.get_by_text("Features: 50 of 150"))
         one.reload().see(here.get_by_text("Features: 50 of 150"))
-        two.press(there.get_by_role("button", name="Cancel"), until=there.get_by_text("Stopping after this step"))
+        two.press(there.get_by_role("button", name="Cancel"), until=there.get_by_text("Cancelled."))
     one.see(here.get_by_text("Cancelled."))
     one.press(here.get_by_role("button", name="Resume"), until=lambda: not here.get_by_text("Cancelled.").is_visible())
     two.see(there.get_by_text("Done."))
     # One on the job's card, one in the list of runs.
     two.reload().see(two.page.get_by_role("button", name="Open", exact=True).nth(1))
+    opened = two.page.get_by_text(f"Run: {SPEC.summary}")
+    two.press(there.get_by_role("button", name="Open", exact=True), until=opened)
+    assert two.parameter("run") == SPEC.key
+    # What is clicked next goes on from there.
+    two.follow("Spectra").see(opened)
+    assert two.parameter("run") == SPEC.key
 
 
-def test_a_form_that_makes_no_sense_says_why(tab):
-    one = tab().unfold("Compute another run")
-    one.fill("Model name", "alexnet-9000")
-    card = one.page.locator("[class*=st-key-job_]").filter(has_text="unknown model 'alexnet-9000'")
-    one.press("Compute", until=card)
-    assert "Traceback" not in one.text()
-    one.press(card.get_by_role("button", name="Dismiss"), until=lambda: card.count() == 0)
+def test_the_form_says_beside_each_field_what_makes_no_sense_and_starts_nothing(tab, small_run):
+    one = tab(f"?run={small_run.key}").unfold("Compute another run")
+    button = one.page.get_by_role("button", name="Compute", exact=True)
+
+    def refused():
+        """While the page is drawn anew the button may stand there twice."""
+        return button.count() == 1 and button.is_disabled()
+
+    assert "of memory" in one.text() and button.is_enabled()
+    one.enter("Network", "alexnet-9000").see("unknown network; choose one of the list")
+    one.until(refused, lambda: None)
+    one.enter("Network", "resnet18").settle()
+    for classes in ("abc", "-1"):
+        one.fill("Outputs used", classes).see("numbers separated by commas")
+        one.until(refused, lambda: None)
+    one.fill("Outputs used", "").see("no run of this network on these data is in the cache")
+    for typed in ("1e20", "0", "2.5", "many"):
+        one.fill("Dimension k", typed)
+        one.until(refused, lambda: None)
+    one.fill("Dimension k", "6e1").see("choose k of at least")
+    assert one.page.get_by_role("button", name="Cancel").count() == 0 and "Traceback" not in one.text()
+
+
+def test_another_dataset_brings_what_goes_well_with_it(tab, small_run):
+    one = tab(f"?run={small_run.key}").unfold("Compute another run").choose("Dataset", "imagenette")
+    one.until(lambda: one.combobox("Network").input_value() == "resnet18", lambda: None)
+    assert one.page.get_by_label("Training epochs", exact=True).input_value() == "8"

@@ -1,5 +1,7 @@
 """The figure component: updated in place, its zoom kept, its downloads, its text for screen readers."""
 
+import re
+
 from tests.browser.tab import Tab
 
 DATA = "gd => JSON.stringify(gd._fullData.map(trace => Array.from(trace.y ?? [])))"
@@ -37,7 +39,9 @@ def test_pictures_and_data_can_be_downloaded(tab):
     contents = {}
     for name in ("SVG", "PNG", "CSV"):
         button = one.page.locator(".dntk-save").first.get_by_role("button", name=name)
-        contents[name] = one.download(button).path().read_bytes()
+        got = one.download(button)
+        assert re.fullmatch(r"spectra-\w{8}-H10-.*\.(svg|png|csv)", got.suggested_filename), got.suggested_filename
+        contents[name] = got.path().read_bytes()
     assert contents["SVG"].startswith(b"<svg") and contents["PNG"].startswith(b"\x89PNG")
     lines = contents["CSV"].decode().splitlines()
     drawn = "gd => gd._fullData.filter(t => t.hoverinfo !== 'skip').reduce((n, t) => n + t.y.length, 0)"
@@ -51,3 +55,23 @@ def test_the_theme_is_followed(chromium, server):
         one = Tab(context.new_page(), server).goto("Spectra")
         colour = one.page.evaluate("getComputedStyle(document.querySelector('.dntk-plot .xtick text')).fill")
     assert min(int(part) for part in colour[4:-1].split(",")) > 150, f"ticks are dark on dark: {colour}"
+
+
+def test_a_figure_follows_a_slider_while_it_is_dragged(tab):
+    one = tab("Containment?H=2")
+    figure, handle = one.plots(1).first, one.slider("Clusters")
+    thumb = handle.locator("xpath=ancestor::div[1]").bounding_box()
+    x, y = thumb["x"] + thumb["width"] / 2, thumb["y"] + thumb["height"] / 2
+    before = figure.evaluate(DATA)
+    one.page.mouse.move(x, y)
+    one.page.mouse.down()
+    for end in (40, 80):
+        one.page.mouse.move(x + end, y, steps=5)
+        one.wait("([gd, before]) => " + f"({DATA})(gd) !== before", [figure.element_handle(), before])
+        before = figure.evaluate(DATA)
+    # Let go at once after the last step: the page ends where the pointer did, not where it last followed.
+    one.page.mouse.move(x + 120, y)
+    last = handle.input_value()
+    one.page.mouse.up()
+    one.wait_for_parameter("H", last).settle()
+    assert int(last) > 4 and handle.input_value() == last

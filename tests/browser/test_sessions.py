@@ -1,10 +1,19 @@
 """Links, sessions, history: what a person pastes, moves and goes back to."""
 
+import os
 import shutil
 
+import pytest
 
-def test_a_deep_link_restores_the_view_in_a_fresh_session(tab):
-    one = tab("Spectra?H=7&epsilon=0.1&kernel=3&ridge=0.03")
+
+@pytest.fixture
+def spectra(tab, small_run):
+    """Open Spectra of the small run with these settings: what is asked here does not depend on the run."""
+    return lambda settings: tab(f"Spectra?run={small_run.key}&{settings}")
+
+
+def test_a_deep_link_restores_the_view_in_a_fresh_session(spectra, tab):
+    one = spectra("H=7&epsilon=0.1&kernel=3&ridge=0.03")
     for name, value in (("H", "7"), ("epsilon", "0.1"), ("kernel", "3"), ("ridge", "0.03")):
         one.wait_for_parameter(name, value)
     assert one.slider("Clusters").input_value() == "7"
@@ -13,8 +22,8 @@ def test_a_deep_link_restores_the_view_in_a_fresh_session(tab):
     assert two.parameter("kernel") == "3"
 
 
-def test_the_view_goes_along_to_other_pages_and_back(tab):
-    one = tab("Spectra?H=7")
+def test_the_view_goes_along_to_other_pages_and_back(spectra):
+    one = spectra("H=7")
     one.move("Clusters", 1).wait_for_parameter("H", "8")
     one.follow("Containment")
     assert one.parameter("H") == "8" and one.slider("Clusters").input_value() == "8"
@@ -24,8 +33,24 @@ def test_the_view_goes_along_to_other_pages_and_back(tab):
     one.wait("document.querySelector('[data-testid=stSlider] input')?.value === '7'")
 
 
-def test_fast_key_presses_are_never_thrown_back(tab):
-    one = tab("Spectra?H=5")
+def test_tabs_and_choices_are_in_the_link(tab, small_run, default_run):
+    one = tab(f"Curves?run={small_run.key}").pick("Rank").wait_for_parameter("over", "rank")
+    two = tab(one.page.evaluate("location.href.slice(location.origin.length + 1)"))
+    assert two.page.get_by_role("radio", name="Rank", exact=True).is_checked()
+    one.follow("Spectra")
+    assert one.parameter("over") == ""
+    one.follow("Curves").wait_for_parameter("over", "rank")
+    one.pick("Ridge").wait_for_parameter("over", "ridge")
+    one.back().wait_for_parameter("over", "rank").settle()
+    assert one.page.get_by_role("radio", name="Rank", exact=True).is_checked()
+    three = tab(f"Compare?run={default_run.key}&other={small_run.key}&figures=Cost")
+    assert three.page.get_by_role("radio", name="Cost", exact=True).is_checked()
+    # Another test may have given the run a name, which then stands before it.
+    assert small_run.spec.summary in three.combobox("Compare with").input_value()
+
+
+def test_fast_key_presses_are_never_thrown_back(spectra):
+    one = spectra("H=5")
     one.slider("Clusters").focus()
     for _ in range(15):
         one.page.keyboard.press("ArrowRight")
@@ -45,8 +70,8 @@ def test_an_unknown_run_is_explained_and_left_in_one_click(tab):
     one.press("Open the embedded run", until=one.page.locator(".dntk-plot").first).plots(1)
 
 
-def test_two_sessions_never_mix(tab):
-    one, two = tab("Spectra?H=5"), tab("Spectra?H=15")
+def test_two_sessions_never_mix(spectra):
+    one, two = spectra("H=5"), spectra("H=15")
     one.move("Clusters", 1).wait_for_parameter("H", "6")
     two.move("Clusters", 1).wait_for_parameter("H", "16")
     one.reload()
@@ -74,3 +99,12 @@ def test_the_server_outlives_its_cache(tab, store_folder, small_run):
             shutil.rmtree(store_folder)
         away.rename(store_folder)
     assert "was deleted" not in gallery.reload().text()
+    # Nor does it end when a file is cut that it is reading.
+    images = store_folder / "artifacts" / f"inputs-{small_run.spec.stage_key('inputs')}" / "images.npy"
+    whole = images.read_bytes()
+    os.truncate(images, len(whole) // 2)
+    try:
+        assert "was cut while it was in use" in gallery.reload().text()
+    finally:
+        images.write_bytes(whole)
+    assert "was cut" not in gallery.reload().text()

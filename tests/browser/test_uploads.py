@@ -3,7 +3,7 @@
 import pytest
 
 from tests.browser import launch
-from tests.dashboard.test_uploads import dataset
+from tests.dashboard.server.test_uploads import dataset
 
 
 @pytest.fixture(scope="module")

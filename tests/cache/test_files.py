@@ -9,7 +9,7 @@ from artifacts import put
 
 from dntk_core.base.errors import DNTKError
 from dntk_core.cache import files
-from dntk_core.cache.files import Checksums, Stacked, locked, read_array, read_json, sha256, write
+from dntk_core.cache.files import Checksums, Stacked, map_array, read_json, sha256, write
 from dntk_core.cache.store import Store
 
 
@@ -43,7 +43,7 @@ def test_arrays_come_back_as_numpy_writes_them(tmp_path, array):
     np.save(tmp_path / "theirs.npy", np.ascontiguousarray(array).reshape(array.shape))
     assert (tmp_path / name).read_bytes() == (tmp_path / "theirs.npy").read_bytes()
     if array.size:
-        assert np.array_equal(read_array(tmp_path / name), array)
+        assert np.array_equal(map_array(tmp_path / name), array)
 
 
 def test_parts_are_written_as_one_array(tmp_path):
@@ -51,7 +51,7 @@ def test_parts_are_written_as_one_array(tmp_path):
     stacked = Stacked(parts)
     name, entry = write(tmp_path, "x", stacked)
     assert entry["shape"] == [2, 3, 3] and stacked.shape == (2, 3, 3)
-    assert np.array_equal(read_array(tmp_path / name), np.concatenate(parts, axis=1))
+    assert np.array_equal(map_array(tmp_path / name), np.concatenate(parts, axis=1))
     assert np.array_equal(stacked.joined(), np.concatenate(parts, axis=1))
 
 
@@ -89,8 +89,38 @@ def test_only_json_objects_are_read(tmp_path, content):
         read_json(tmp_path / "x.json")
 
 
-def test_a_lock_is_held_by_one(tmp_path):
-    with locked(tmp_path / "lock", wait=False) as mine, locked(tmp_path / "lock", wait=False) as theirs:
-        assert mine and not theirs
-    with locked(tmp_path / "lock", wait=False) as mine:
-        assert mine
+def test_a_large_file_is_read_in_the_background_and_the_next_to_open_it_is_told(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "AT_ONCE", 10)
+    name, entry = write(tmp_path, "large", np.arange(100))
+    content = bytearray((tmp_path / name).read_bytes())
+    good, bad = Checksums(), Checksums()
+    for _ in range(2):
+        good.verify(tmp_path / name, entry)
+        good.settle()
+    content[-1] ^= 1
+    (tmp_path / name).write_bytes(content)
+    bad.verify(tmp_path / name, entry)
+    bad.settle()
+    with pytest.raises(DNTKError, match="checksum"):
+        bad.verify(tmp_path / name, entry)
+    (tmp_path / name).write_bytes(content[:-1])
+    with pytest.raises(DNTKError, match="checksum"):
+        Checksums().verify(tmp_path / name, entry)
+
+
+def test_a_large_file_that_could_not_be_read_in_the_background_is_read_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "AT_ONCE", 10)
+    name, entry = write(tmp_path, "large", np.arange(100))
+    known, real, read = Checksums(), files.sha256, []
+
+    def once(path):
+        read.append(path)
+        if len(read) == 1:
+            raise OSError(errno.EIO, "Input/output error")
+        return real(path)
+
+    monkeypatch.setattr(files, "sha256", once)
+    for _ in range(3):
+        known.verify(tmp_path / name, entry)
+        known.settle()
+    assert len(read) == 2

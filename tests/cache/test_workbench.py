@@ -43,11 +43,17 @@ def test_killed_at_any_moment_it_resumes_and_finished_shards_are_not_computed_ag
     assert not (root / "partial" / "model-k").exists()
 
 
-def share_shards(root, log, pause):
+def share_shards(root, log, together=None):
+    """Each process begins its first shard with the others, however late one of them is started."""
+    begun = []
+
     def shard(name):
         with open(log, "a") as file:
             file.write(f"{name} {os.getpid()}\n")
-        time.sleep(pause)
+        if together and not begun:
+            together.wait(60)
+        begun.append(name)
+        time.sleep(0.1)
         return {"part": np.full(4, float(name[1:]))}
 
     names = [f"s{i}" for i in range(10)]
@@ -67,7 +73,8 @@ def share_shards(root, log, pause):
 
 def test_processes_share_the_shards_and_a_killed_one_leaves_its_own_to_the_others(tmp_path):
     root, log = tmp_path / "cache", tmp_path / "log"
-    workers = [fork.Process(target=share_shards, args=(root, log, 0.1)) for _ in range(3)]
+    together = fork.Barrier(3)
+    workers = [fork.Process(target=share_shards, args=(root, log, together)) for _ in range(3)]
     for worker in workers:
         worker.start()
     while not log.exists() or len(log.read_text().splitlines()) < 4:
@@ -76,7 +83,7 @@ def test_processes_share_the_shards_and_a_killed_one_leaves_its_own_to_the_other
     for worker in workers:
         worker.join()
     assert [worker.exitcode for worker in workers[1:]] == [0, 0]
-    assert np.array_equal(share_shards(root, log, 0.0)["all"], np.repeat(np.arange(10.0), 4))
+    assert np.array_equal(share_shards(root, log)["all"], np.repeat(np.arange(10.0), 4))
     begun = [line.split() for line in log.read_text().splitlines()]
     # Every shard once, but for the one that was lost; by all processes.
     assert {name for name, _ in begun} == {f"s{i}" for i in range(10)} and len(begun) <= 11

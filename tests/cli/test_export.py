@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from dntk_core.dashboard.exporting import write_distilled
-from dntk_core.dashboard.offline import open_page
+from dntk_core.dashboard.offline.exporting import make_distilled
+from dntk_core.dashboard.offline.pages import open_page
 from dntk_core.run.export import load_distilled
 
 VIEW = {"H": "4", "tau_v": "0.7", "tau_g": "0.9", "rule": "union", "ridge": "0.001"}
@@ -14,9 +14,9 @@ FLAGS = [word for name, value in VIEW.items() for word in (f"--{name.replace('_'
 
 def test_export_writes_the_file_of_the_page(distilled_run, call, tmp_path):
     result = call("export", "--run", distilled_run.key, *FLAGS, "--out", tmp_path / "set.safetensors")
-    page, _ = write_distilled(open_page(distilled_run, VIEW), ".safetensors")
-    assert (tmp_path / "set.safetensors").read_bytes() == page.read_bytes()
-    assert result["manifest"]["settings"]["H"] == 4 and result["bytes"] == page.stat().st_size
+    page = make_distilled(open_page(distilled_run, VIEW), ".safetensors")
+    assert (tmp_path / "set.safetensors").read_bytes() == page.content
+    assert result["manifest"]["settings"]["H"] == 4 and result["bytes"] == len(page.content)
 
 
 def test_export_by_method_and_size(distilled_run, call, tmp_path):

@@ -14,7 +14,10 @@ from PIL import Image
 from safetensors.torch import save_file
 
 from dntk_core.base.spec import ModelSpec
+from dntk_core.cli.main import main, parser
+from dntk_core.cli.paper import specs
 from dntk_core.models.architectures import build_model
+from dntk_core.run.pipeline import load_or_build_kernels
 
 CLASSES = ("n01440764", "plain", "stripes")
 
@@ -43,6 +46,7 @@ def test_from_images_to_page_unattended_and_resumed(images, tmp_path):
         "data": images,
         "model": "small_resnet",
         "image-size": 16,
+        "distilled-size": 16,
         "epochs": 2,
         "per-class": 4,
         "iterations": 5,
@@ -50,7 +54,9 @@ def test_from_images_to_page_unattended_and_resumed(images, tmp_path):
         "test-inputs": 30,
         "pretrained-model": "small_resnet",
         "pretrained-weights": weights,
+        "pretrained-data": images,
         "pretrained-size": 16,
+        "blocks-k": 400,
         "out": tmp_path / "docs",
     }
     words = [word for name, value in flags.items() for word in (f"--{name}", str(value))]
@@ -65,12 +71,31 @@ def test_from_images_to_page_unattended_and_resumed(images, tmp_path):
     made = {path: path.stat().st_mtime_ns for path in (tmp_path / "cache" / "artifacts").glob("*/meta.json")}
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert len(json.loads(done.stdout)["runs"]) == 4
+    assert len(json.loads(done.stdout)["runs"]) == 5
     assert made and all(path.stat().st_mtime_ns == then for path, then in made.items())
     text = (tmp_path / "docs" / "results.md").read_text()
     assert str(tmp_path) not in text and text.count("peak memory") == 1 and "| tench |" in text
+    blocks = text.split("## Blocks")[1].split("## Rules")[0]
+    assert all(f"| {group} |" in blocks for group in ("stem", "blocks.0", "blocks.2", "head"))
+    claims = json.loads(done.stdout)["claims"]
+    summary = text.split("## Runs")[0]
+    assert len(claims) > 20 and all(claim["claim"] in summary for claim in claims)
     pictures = re.findall(r"!\[.*?\]\((.*?)\)", text)
     assert len(pictures) == len(set(pictures)) > 30
     for picture in pictures:
         with Image.open(tmp_path / "docs" / picture) as drawn:
             assert drawn.width == 2000
+
+
+def test_without_computing_what_is_missing_is_listed(images, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("DNTK_CACHE_DIR", str(tmp_path / "cache"))
+    small = ["--image-size", "16", "--distilled-size", "16", "--kernel-inputs", "24", "--test-inputs", "30"]
+    words = ["paper", "--data", str(images), "--model", "small_resnet", "--epochs", "1", *small, "--finished"]
+    assert main([*words, "--out", str(tmp_path)]) == 2
+    assert "none of the runs is in the cache" in capsys.readouterr().err
+    arguments = parser().parse_args(words)
+    load_or_build_kernels(specs(arguments)["images, real images"])
+    assert main([*words, "--out", str(tmp_path)]) == 0
+    text = (tmp_path / "results.md").read_text()
+    assert text.count("*not finished*") == 3 and "Of the run nearest to the paper's: **images, real images**" in text
+    assert "the run “images, distilled images” is not finished" in text

@@ -6,7 +6,7 @@ import pytest
 
 from dntk_core.cli.main import main, parser
 from dntk_core.cli.serve import words
-from dntk_core.dashboard.server import Settings, parse, refusal
+from dntk_core.dashboard.server.settings import Settings, parse, refusal
 
 
 def split(*flags: str) -> tuple[list[str], Settings]:
@@ -23,6 +23,8 @@ def test_this_machine_alone_is_served_unless_asked_for():
     assert settings.remote and refusal(options[options.index("--server.address") + 1], True, True) == ""
     names = [options[i + 1] for i, word in enumerate(options) if word == "--server.allowedHosts"]
     assert names == ["localhost", "127.0.0.1", "gpu1.lab"]
+    assert options[options.index("--browser.serverAddress") + 1] == "gpu1.lab"
+    assert [split(*flags)[1].token for flags in ((), ("--token",), ("--no-token",))] == [None, True, False]
 
 
 def test_folders_are_named_to_the_dashboard(tmp_path, monkeypatch):

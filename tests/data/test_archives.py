@@ -1,12 +1,13 @@
 """Archives that others made: bounded, no pickle, nothing written elsewhere."""
 
+import io
 import pickle
 import tracemalloc
 import zipfile
 
 import numpy as np
 import pytest
-from pictures import refused
+from pictures import refused, write_npz
 
 from dntk_core.base.errors import DNTKError
 from dntk_core.base.spec import DataSpec
@@ -74,3 +75,23 @@ def test_arrays_come_back(tmp_path):
     np.savez(tmp_path / "a.npz", **arrays)
     found = read_npz(tmp_path / "a.npz")
     assert set(found) == set(arrays) and all(np.array_equal(found[name], arrays[name]) for name in arrays)
+
+
+@pytest.mark.parametrize("dtype", ["<U0", "|V0", "|S0"])
+def test_arrays_of_no_bytes_are_refused_whatever_number_they_claim(tmp_path, dtype):
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(header, {"descr": dtype, "fortran_order": False, "shape": (10**9,)})
+    with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
+        archive.writestr("class_names.npy", header.getvalue())
+    with pytest.raises(DNTKError, match="no plain array of the size it claims"):
+        read_npz(tmp_path / "a.npz")
+
+
+def test_there_are_at_most_as_many_classes_as_images(tmp_path):
+    labels = np.zeros(10**6, np.uint8)
+    labels[0] = 200
+    tracemalloc.start()
+    assert "must be 8 integers" in refused(write_npz(tmp_path / "a.npz", train_labels=labels))
+    assert "each of a class" in refused(write_npz(tmp_path / "a.npz", class_names=np.arange(8)))
+    assert tracemalloc.get_traced_memory()[1] < 2**23
+    tracemalloc.stop()

@@ -24,13 +24,13 @@ def test_broken_files_are_passed_over_and_others_named(folder):
     (folder / "train" / "blue" / "notes.txt").write_text("hello")
     data = load_data(spec(folder))
     kernel, _ = choose_inputs(data, InputSpec(kernel=4, test=4))
-    chosen = {data.train_images.paths[i].name for i in kernel}
+    chosen = {data.train_inputs.paths[i].name for i in kernel}
     assert len(kernel) == 4 and chosen <= {"0.png", "2.png", "1.jpg", "2.jpg"}
     assert [name.endswith("notes.txt") for name in data.skipped] == [True]
-    with pytest.raises(DNTKError, match="only 4 of the kernel images can be read"):
+    with pytest.raises(DNTKError, match="only 4 of the kernel inputs can be read"):
         choose_inputs(data, InputSpec(kernel=5, test=4))
     with pytest.raises(DNTKError, match="cannot be read as an image"):
-        data.train_images[:]
+        data.train_inputs[:]
 
 
 @pytest.mark.filterwarnings("ignore::PIL.Image.DecompressionBombWarning")
@@ -40,7 +40,7 @@ def test_an_image_made_to_do_harm_is_passed_over(folder, content):
     data = load_data(spec(folder))
     kernel, _ = choose_inputs(data, InputSpec(kernel=5, test=4))
     assert len(kernel) == 5 and 3 not in kernel
-    with pytest.raises(DNTKError, match="only 5 of the kernel images"):
+    with pytest.raises(DNTKError, match="only 5 of the kernel inputs"):
         choose_inputs(data, InputSpec(kernel=6, test=4))
 
 
@@ -56,7 +56,7 @@ def test_inputs_are_balanced_and_drawn_from_the_seed():
 
 def test_normalised_images_come_back():
     data = load_data(DataSpec())
-    images = data.train_images[:3]
+    images = data.train_inputs[:3]
     np.testing.assert_allclose(data.denormalise(data.normalise(images)), images, atol=1e-6)
 
 
@@ -65,8 +65,8 @@ def test_what_cannot_be_distilled_is_refused():
     check_distillable(data, 100)
     for changed, per_class, says in (
         (data, 1000, "has only"),
-        (replace(data, train_images=data.train_images * 255), 10, r"finite numbers in \[0, 1\]"),
-        (replace(data, train_images=np.full_like(data.train_images, np.nan)), 10, r"finite numbers in \[0, 1\]"),
+        (replace(data, train_inputs=data.train_inputs * 255), 10, r"finite numbers in \[0, 1\]"),
+        (replace(data, train_inputs=np.full_like(data.train_inputs, np.nan)), 10, r"finite numbers in \[0, 1\]"),
         (replace(data, class_names=(*data.class_names, "none")), 10, "class 'none' has no training images"),
     ):
         with pytest.raises(DNTKError, match=says):

@@ -1,12 +1,25 @@
 """Images: decoded on demand, brought to size and to RGB, harmless whatever the file holds."""
 
+import errno
+import time
+
 import numpy as np
 import pytest
 from pictures import HARMFUL, paint
 from PIL import Image
 
+from dntk_core.base import errors
 from dntk_core.base.errors import DNTKError
-from dntk_core.data.images import ImageArray, ImageFiles, as_images, check_header, in_batches, readable, stored
+from dntk_core.data.images import (
+    ImageArray,
+    ImageFiles,
+    Unreadable,
+    as_images,
+    check_header,
+    in_batches,
+    readable,
+    stored,
+)
 from tests import watch
 
 
@@ -83,3 +96,101 @@ def test_the_header_of_an_image_bounds_its_pixels(tmp_path):
     check_header(tmp_path / "x.png")
     with pytest.raises(DNTKError, match="more than 80 million pixels"):
         check_header(tmp_path / "bomb.png")
+
+
+def test_a_jpeg_of_many_scans_is_refused_before_it_is_decoded(tmp_path):
+    Image.new("RGB", (64, 64), (200, 30, 30)).save(tmp_path / "x.jpg", progressive=True)
+    assert ImageFiles((tmp_path / "x.jpg",), 8, 8)[[0]].shape == (1, 3, 8, 8)
+    content = (tmp_path / "x.jpg").read_bytes()
+    last = content.rindex(b"\xff\xda")
+    (tmp_path / "x.jpg").write_bytes(content[:last] + content[last:-2] * 200 + b"\xff\xd9")
+    with pytest.raises(DNTKError, match="more than 100 scans"):
+        ImageFiles((tmp_path / "x.jpg",), 8, 8)[[0]]
+
+
+def test_a_jpeg_of_many_scans_is_refused_with_a_preview_inside_too(tmp_path):
+    """Pillow calls these MPO, and decodes them as any JPEG."""
+    images = [Image.new("RGB", (64, 64), colour) for colour in ("red", "blue")]
+    images[0].save(tmp_path / "x.jpg", "MPO", save_all=True, append_images=images[1:])
+    assert Image.open(tmp_path / "x.jpg").format == "MPO" and ImageFiles((tmp_path / "x.jpg",), 8, 8).readable(0)
+    with open(tmp_path / "x.jpg", "ab") as file:
+        file.write(b"\xff\xda" * 200)
+    with pytest.raises(DNTKError, match="more than 100 scans"):
+        ImageFiles((tmp_path / "x.jpg",), 8, 8)[[0]]
+
+
+def test_an_image_that_cannot_be_read_now_is_not_taken_for_a_broken_one(tmp_path, monkeypatch):
+    """A broken one stays out of a run, which would then be computed on other inputs."""
+    Image.new("RGB", (4, 4)).save(tmp_path / "x.png")
+    files = ImageFiles((tmp_path / "x.png",), 4, 4)
+
+    def fail(*_, **__):
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Image, "open", fail)
+        for act in (lambda: files[:], lambda: files.readable(0)):
+            with pytest.raises(errors.Unreadable, match=r"cannot be read now .*Too many open files"):
+                act()
+    assert files.readable(0) and not files.unreadable
+
+
+def test_large_images_are_decoded_one_at_a_time(tmp_path, monkeypatch):
+    at_once, most = [], []
+    monkeypatch.setattr("dntk_core.data.images.LARGE", 100)
+
+    def resize(image, size, wanted):
+        at_once.append(1)
+        time.sleep(0.01)
+        most.append(len(at_once))
+        at_once.pop()
+        return image.resize((size, size))
+
+    monkeypatch.setattr("dntk_core.data.images._resize_and_crop", resize)
+    for i in range(6):
+        Image.new("RGB", (20, 20)).save(tmp_path / f"{i}.png")
+    ImageFiles(tuple(tmp_path / f"{i}.png" for i in range(6)), 8, 8, workers=4)[:]
+    assert most == [1] * 6
+
+
+RAMP = np.linspace(0, 65535, 16).reshape(4, 4).astype(np.uint16)
+DEEP = {
+    "grey.png": lambda path: Image.fromarray(RAMP).save(path),
+    "grey.tif": lambda path: Image.fromarray(RAMP).save(path),
+    "float.tif": lambda path: Image.fromarray(RAMP.astype(np.float32) / 65535).save(path),
+    "grey.pgm": lambda path: path.write_bytes(b"P5\n4 4\n65535\n" + RAMP.astype(">u2").tobytes()),
+    "eight.png": lambda path: Image.fromarray(np.rint(RAMP / 257).astype(np.uint8)).save(path),
+}
+
+
+@pytest.mark.parametrize("name", DEEP)
+def test_deep_images_are_scaled_by_the_range_of_their_format(tmp_path, name):
+    DEEP[name](tmp_path / name)
+    (decoded,) = ImageFiles((tmp_path / name,), 4, 4)[:]
+    np.testing.assert_allclose(decoded, np.broadcast_to(RAMP / 65535, (3, 4, 4)), atol=0.5 / 255)
+
+
+@pytest.mark.parametrize(
+    ("pixels", "says"),
+    [
+        (RAMP.astype(np.int32), "32-bit integers"),
+        (RAMP.astype(np.float32), r"outside \[0, 1\]"),
+        (np.full((4, 4), np.nan, np.float32), r"outside \[0, 1\]"),
+    ],
+)
+def test_images_of_no_known_range_are_refused(tmp_path, pixels, says):
+    Image.fromarray(pixels).save(tmp_path / "x.tif")
+    with pytest.raises(DNTKError, match=says):
+        ImageFiles((tmp_path / "x.tif",), 4, 4)[:]
+
+
+def test_all_broken_files_of_a_batch_are_named_at_once(tmp_path):
+    for i in range(4):
+        Image.new("RGB", (4, 4)).save(tmp_path / f"{i}.png")
+    for i in (1, 3):
+        (tmp_path / f"{i}.png").write_bytes(b"broken")
+    files = ImageFiles(tuple(tmp_path / f"{i}.png" for i in range(4)), 4, 4)
+    with pytest.raises(Unreadable, match=r"2 files cannot be read as an image: .*1\.png, .*3\.png") as caught:
+        files[:]
+    assert caught.value.places == [1, 3]
+    assert files.unreadable == {str(tmp_path / "1.png"), str(tmp_path / "3.png")}

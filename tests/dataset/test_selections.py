@@ -1,11 +1,15 @@
 """Selections of real images: distinct, weighted, seeded, and each what its name says."""
 
+import sys
+from types import ModuleType
+
 import numpy as np
 import pytest
 
 from dntk_core.base.errors import DNTKError
-from dntk_core.base.spec import DATASET_METHODS
-from dntk_core.dataset.selections import SELECTIONS, choose
+from dntk_core.base.selections import SELECTIONS, Selection
+from dntk_core.base.spec import DatasetSpec, RunSpec
+from dntk_core.dataset.selections import Choice, choose
 
 POINTS = np.random.default_rng(0).standard_normal((40, 5)) + 3 * np.repeat(np.eye(5)[:4], 10, axis=0)
 
@@ -20,8 +24,13 @@ def test_images_are_distinct_weights_sum_to_one_and_the_seed_decides(name, size)
     assert np.array_equal(first.index, again.index) and np.array_equal(first.weights, again.weights)
 
 
-def test_every_distillation_but_wmdd_is_a_selection():
-    assert set(SELECTIONS) == set(DATASET_METHODS) - {"none", "wmdd"}
+def test_a_new_selection_is_its_module_and_a_row_of_the_table(monkeypatch):
+    first = ModuleType("first")
+    first.choose = lambda pool: Choice(np.arange(pool.size), np.full(pool.size, 1 / pool.size))
+    monkeypatch.setitem(sys.modules, "first", first)
+    monkeypatch.setitem(SELECTIONS, "first", Selection("first", "the first images"))
+    assert RunSpec(dataset=DatasetSpec("first")).distilled
+    assert choose("first", POINTS, 3, np.random.default_rng(0)).index.tolist() == [0, 1, 2]
 
 
 @pytest.mark.parametrize("name", SELECTIONS)

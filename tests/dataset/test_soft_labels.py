@@ -3,7 +3,8 @@
 import numpy as np
 import scipy.special
 
-from dntk_core.dataset.soft_labels import TEMPERATURE, shares, softmax
+from dntk_core.dataset.soft_labels import TEMPERATURE, shares
+from dntk_core.readout.probabilities import softmax
 
 
 def test_shares_are_scipys_softmax_and_bear_large_logits():

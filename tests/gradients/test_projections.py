@@ -111,18 +111,18 @@ def test_a_new_projection_is_one_row_of_the_table(monkeypatch):
 
 
 class CountedSignals:
-    """A toy that forms no gradients: g = (how many layers sent a signal, how many parameters take the general path)."""
+    """A toy that forms no gradients: g = (how many operations sent a signal, how many parameters have no rule)."""
 
     k, kept = 2, 0
 
     def __init__(self, network, seed, k, device):
         self.network = network
 
-    def begin(self, inputs):
-        return len(inputs)
+    def begin(self, calls):
+        return len(calls)
 
     def project(self, state, signals, rest):
-        assert state == len(signals) == len(self.network.layers)
+        assert state == len(signals) == len(self.network.calls)
         return torch.tensor([float(state), float(len(rest))]).expand(len(signals[0]), 2)
 
 
@@ -137,7 +137,7 @@ def test_a_new_projection_may_work_layer_by_layer(monkeypatch):
     spec = ProjectionSpec("counted")
     assert projected_dimension(spec, network.P) == 2
     found, _ = project_batch(network, projector(network, spec, CPU), x)
-    assert found.unique(dim=1).tolist() == [[[len(network.layers), len(general)]]] * network.classes
+    assert found.unique(dim=1).tolist() == [[[len(network.calls), len(general)]]] * network.classes
 
 
 def test_identity_keeps_all_parameters():

@@ -9,13 +9,14 @@ from torch import nn
 
 from dntk_core.base.spec import ProjectionSpec
 from dntk_core.gradients.johnson_lindenstrauss import expected_error, relative_error
-from dntk_core.gradients.network import Layer
 from dntk_core.gradients.preparation import prepare
-from dntk_core.gradients.projections.structured import Convolved, Direct, Filtered, Fold, Structured, choose
+from dntk_core.gradients.projections.maps import Convolved, Filtered, Fold, choose
+from dntk_core.gradients.projections.structured import Structured
+from dntk_core.gradients.rules import MatrixOperation
 from dntk_core.gradients.stream import projector
 
 CPU = torch.device("cpu")
-MAPS = {"direct": Direct, "filtered": Filtered, "convolved": Convolved}
+MAPS = {"fold": None, "filtered": Filtered, "convolved": Convolved}
 
 
 def fold_matrix(fold: Fold) -> torch.Tensor:
@@ -26,10 +27,10 @@ def fold_matrix(fold: Fold) -> torch.Tensor:
     return g
 
 
-def weight_matrix(sketch, k: int) -> torch.Tensor:
-    """The map of a weight's gradient (flattened g·o·i) as a matrix (g·o·i, k)."""
-    if isinstance(sketch, Direct):
-        return fold_matrix(sketch.folds["weight"])
+def map_matrix(sketch, k: int) -> torch.Tensor:
+    """The map of a parameter's gradient as a matrix (p, k)."""
+    if isinstance(sketch, Fold):
+        return fold_matrix(sketch)
     if isinstance(sketch, Filtered):
         groups = sketch.filters.reshape(sketch.g, -1, sketch.i)
         blocks = [torch.kron(torch.eye(sketch.o), F.T.contiguous()) for F in groups]
@@ -42,39 +43,40 @@ def weight_matrix(sketch, k: int) -> torch.Tensor:
 
 def whole_matrix(structured: Structured) -> torch.Tensor:
     """The structured projection of all P parameters as a matrix (P, k), in the module's own order."""
-    blocks = {name: fold_matrix(fold) for name, fold in structured.rest.items()}
-    for layer, sketch in zip(structured.network.layers, structured.sketches, strict=True):
-        for attr, name in layer.parameters.items():
-            if attr == "weight" and type(layer.module) in (nn.Linear, nn.Conv2d):
-                blocks[name] = weight_matrix(sketch, structured.k)
-            else:
-                blocks[name] = fold_matrix(sketch.folds[attr] if isinstance(sketch, Direct) else sketch.bias)
-    return torch.cat([blocks[name] for name in structured.network.sizes])
+    return torch.cat([map_matrix(structured.maps[name], structured.k) for name in structured.network.sizes])
+
+
+def force(way, monkeypatch):
+    """Sketch every matrix by one map, where that map can take it."""
+
+    def forced(calls, k, classes):
+        matrices = calls and all(isinstance(call.operation, MatrixOperation) for call in calls)
+        if not matrices or len({call.leaves["weight"].shape for call in calls}) > 1:
+            return None
+        groups, _, _ = calls[0].operation.matrix_shape(calls[0])
+        return None if groups > 1 and way == "convolved" else MAPS[way]
+
+    monkeypatch.setattr("dntk_core.gradients.projections.structured.choose", forced)
 
 
 @pytest.mark.parametrize("way", MAPS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_sketching_from_signals_equals_the_linear_map_of_the_jacobian(kind, way, monkeypatch):
-    """Fast and general path, layer kind by layer kind: one estimator."""
-
-    def forced(layer: Layer, k: int, classes: int) -> type:
-        depthwise = getattr(layer.module, "groups", 1) > 1 and way == "convolved"
-        return MAPS[way] if type(layer.module) in (nn.Linear, nn.Conv2d) and not depthwise else Direct
-
-    monkeypatch.setattr("dntk_core.gradients.projections.structured.choose", forced)
+    """Fast and general path, kind by kind: one estimator; a gradient that is formed gives the same."""
+    force(way, monkeypatch)
     module, x, _ = make(kind)
     structured = projector(prepare(module, x), ProjectionSpec("structured", k=40), CPU)
-    expected = jacobian(module, x) @ whole_matrix(structured)
+    J = jacobian(module, x)
+    expected = J @ whole_matrix(structured)
     torch.testing.assert_close(features(module, x, ProjectionSpec("structured", k=40)), expected, rtol=1e-3, atol=1e-4)
+    parts = dict(zip(structured.network.sizes, J[0].split(list(structured.network.sizes.values()), dim=1), strict=True))
+    torch.testing.assert_close(structured.project(structured.begin(()), (), parts), expected[0], rtol=1e-3, atol=1e-4)
 
 
 @pytest.mark.parametrize("way", MAPS)
 def test_the_mean_over_seeds_converges_to_the_exact_kernel(way, monkeypatch):
-    monkeypatch.setattr(
-        "dntk_core.gradients.projections.structured.choose",
-        lambda layer, k, C: MAPS[way] if type(layer.module) is nn.Linear else Direct,
-    )
-    monkeypatch.setattr("dntk_core.gradients.projections.structured.FILTERS", 8)
+    force(way, monkeypatch)
+    monkeypatch.setattr("dntk_core.gradients.projections.maps.FILTERS", 8)
     module, x, _ = make("norms")
     J = jacobian(module, x)[0]
     exact, seeds, network = (J @ J.T).double().numpy(), 400, prepare(module, x)
@@ -97,20 +99,23 @@ def test_the_error_on_a_residual_network_is_the_expected_one():
     kinds, errors = set(), []
     for seed in range(3):
         through = projector(network, ProjectionSpec("structured", 1024, seed), CPU)
-        kinds |= {type(sketch) for sketch in through.sketches}
+        kinds |= {type(sketch) for sketch in through.maps.values()}
         Phi = project_batch(network, through, x)[0].double().numpy()
         errors += [relative_error(F @ F.T, K) ** 2 for F, K in zip(Phi, exact, strict=True)]
-    assert kinds == {Direct, Filtered, Convolved}
+    assert kinds == {Fold, Filtered, Convolved}
     expected = np.mean([expected_error(K, 1024) for K in exact])
     assert np.sqrt(np.mean(errors)) < 1.3 * expected
 
 
-def test_the_choice_follows_the_shape():
-    def layer(module, *shape):
-        return Layer(module, {"weight": "x"}, shape)
+def chosen(module: nn.Module, x: torch.Tensor) -> type | None:
+    network = prepare(nn.Sequential(module, nn.Flatten()), x)
+    return choose(network.calls, 2048, 10)
 
-    assert choose(layer(nn.Conv2d(128, 128, 3), 128, 8, 8), 2048, 10) is Filtered
-    assert choose(layer(nn.Linear(2048, 2048), 2048), 2048, 10) is Convolved
-    assert choose(layer(nn.Linear(512, 10), 10), 2048, 10) is Direct
-    assert choose(layer(nn.BatchNorm2d(64), 64, 8, 8), 2048, 10) is Direct
-    assert choose(layer(nn.Conv2d(64, 64, 3, groups=64), 64, 8, 8), 2048, 10) is Direct
+
+def test_the_choice_follows_the_shape():
+    torch.manual_seed(0)
+    assert chosen(nn.Conv2d(128, 128, 3), torch.randn(2, 128, 10, 10)) is Filtered
+    assert chosen(nn.Linear(2048, 2048), torch.randn(2, 2048)) is Convolved
+    assert chosen(nn.Linear(512, 10), torch.randn(2, 512)) is None
+    assert chosen(nn.BatchNorm2d(64), torch.randn(2, 64, 8, 8)) is None
+    assert chosen(nn.Conv2d(64, 64, 3, groups=64), torch.randn(2, 64, 8, 8)) is None

@@ -4,14 +4,15 @@ import numpy as np
 import pytest
 
 from dntk_core.base.errors import DNTKError
-from dntk_core.kernels.class_kernels import FeatureKernels, Kernels, kernels_by_size
+from dntk_core.kernels.class_kernels import Kernels
+from dntk_core.kernels.feature_kernels import FeatureKernels, kernels_by_size
 from tests.synthetic import draw
 
 
 def test_the_path_follows_the_size(monkeypatch):
     Phi = draw(0, m=60).features
     assert kernels_by_size(Phi, Phi).dense
-    monkeypatch.setattr("dntk_core.kernels.class_kernels.LARGEST_DENSE", 59)
+    monkeypatch.setattr("dntk_core.kernels.feature_kernels.LARGEST_DENSE", 59)
     assert not kernels_by_size(Phi, Phi).dense
 
 

@@ -31,10 +31,10 @@ def test_local_eigenvectors_lift_to_an_orthogonal_matrix():
 def test_the_null_model_has_clusters_of_the_same_sizes_and_the_same_global_spectrum():
     K, labels = draw(3).kernels.mean, random_labels(3, 24, 4)
     known = spectrum(K)
-    drawn = list(permuted(K, labels, known, count=3, seed=1))
+    drawn = permuted(K, labels, known, count=3, seed=1)
     assert len({each.labels.tobytes() for each in drawn}) == 3
     for each in drawn:
         np.testing.assert_array_equal(np.bincount(each.labels), np.bincount(labels))
         assert each.spectrum is known
-    again = next(permuted(K, labels, known, count=1, seed=1))
+    (again,) = permuted(K, labels, known, count=1, seed=1)
     np.testing.assert_array_equal(again.labels, drawn[0].labels)

@@ -7,9 +7,10 @@ from numpy.testing import assert_allclose
 from dntk_core.base.errors import DNTKError
 from dntk_core.distill import METHODS, Source
 from dntk_core.kernels import clusters, features, krylov
-from dntk_core.kernels.class_kernels import FeatureKernels, kernels_from_features
+from dntk_core.kernels.class_kernels import kernels_from_features
 from dntk_core.kernels.clusters import spectral_clusters
-from dntk_core.kernels.spectrum import spectrum, truncation_rank
+from dntk_core.kernels.feature_kernels import FeatureKernels
+from dntk_core.kernels.spectrum import ENERGIES, Spectrum, spectrum, truncation_rank
 from dntk_core.readout.bounds import error_budget
 from dntk_core.readout.curves import rank_curve, ridge_curve, size_curve
 from dntk_core.readout.leave_one_out import leave_one_out
@@ -19,6 +20,12 @@ from dntk_core.run.live import Live
 
 C, t = 3, 40
 DECAYS = {"fast": lambda j: np.exp(-j / 12), "slow": lambda j: (1.0 + j) ** -0.5}
+
+
+def force_solver(patch: pytest.MonkeyPatch) -> None:
+    """Send every kernel of more than 40 inputs to the solver."""
+    patch.setattr(features, "FEW", 40)
+    patch.setattr(features, "FORMED", 40)
 
 
 def draw(decay: str, m: int, k: int) -> tuple[Problem, Problem]:
@@ -42,7 +49,7 @@ def draw(decay: str, m: int, k: int) -> tuple[Problem, Problem]:
 def both(request) -> tuple[Live, Live]:
     """600 inputs with a fast and with a slow spectrum; every kernel of more than 40 inputs goes to the solver."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(features, "EXACT", 40)
+        force_solver(patch)
         patch.setattr(krylov, "BLOCK", 32)
         yield tuple(Live(problem) for problem in draw(request.param, 600, 400))
 
@@ -57,6 +64,7 @@ def test_ranks_and_dimensions_are_those_of_the_array(both):
     for c in (None, 0, 2):
         ours, theirs = lazy.spectrum(c), dense.spectrum(c)
         for epsilon in (0.5, 0.2, 0.1, 0.05, 0.01):
+            assert ours.by("kernel").rank(epsilon) == theirs.by("kernel").rank(epsilon)
             assert ours.rank(epsilon) == theirs.rank(epsilon)
             assert ours.rank(epsilon).exact and ours.rank(epsilon).low == truncation_rank(theirs.values, epsilon)
         for lam in (dense.lam(1e-4), dense.lam(1.0)):
@@ -67,7 +75,7 @@ def test_ranks_and_dimensions_are_those_of_the_array(both):
 
 def test_the_trace_left_over_is_never_spread_over_more_values_than_there_are(monkeypatch):
     """m = 600, k = 100: no class kernel has a rank beyond k."""
-    monkeypatch.setattr(features, "EXACT", 40)
+    force_solver(monkeypatch)
     lazy = draw("slow", 600, 100)[1].kernels
     for epsilon in (0.05, 0.005, 0.0):
         assert spectrum(lazy.kernel(1)).rank(epsilon).high <= 100
@@ -77,19 +85,43 @@ def test_the_trace_left_over_is_never_spread_over_more_values_than_there_are(mon
 @pytest.mark.parametrize("decay", DECAYS)
 def test_where_too_few_pairs_are_found_bounds_are_given_that_hold(decay, monkeypatch):
     dense, lazy = draw(decay, 600, 400)
-    monkeypatch.setattr(features, "EXACT", 40)
+    force_solver(monkeypatch)
     monkeypatch.setattr(krylov, "BLOCK", 32)
     monkeypatch.setattr(krylov, "MOST", 128)
     ours, theirs = spectrum(lazy.kernels.kernel()), spectrum(dense.kernels.kernel())
     assert not ours.complete and not ours.rank(0.005).exact
     assert_allclose(ours.values, theirs.values[: len(ours.values)], rtol=krylov.RESIDUAL)
     for epsilon in (0.5, 0.1, 0.05, 0.005):
-        assert ours.rank(epsilon).low <= theirs.rank(epsilon).low <= ours.rank(epsilon).high
+        for energy in ENERGIES:
+            bounds = ours.by(energy).rank(epsilon)
+            assert bounds.low <= theirs.by(energy).rank(epsilon).low <= bounds.high
     assert f"{ours.rank(0.005):,}" == f"{ours.rank(0.005).low:,}–{ours.rank(0.005).high:,}"
     lam = 1e-3 * dense.kernels.scale
     assert ours.dimension(lam).low <= theirs.dimension(lam).low <= ours.dimension(lam).high
     parts = Live(lazy).coverage(8, 0.005)
     assert len(parts.union) == len(ours.values) and parts.bounds == ours.rank(0.005)
+
+
+@pytest.mark.parametrize("energy", ENERGIES)
+def test_bounds_hold_wherever_a_spectrum_was_broken_off(energy):
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        values = np.sort(rng.exponential(size=rng.integers(2, 40)) ** 3)[::-1]
+        whole, known = len(values), rng.integers(1, len(values))
+        part = Spectrum(values[:known], np.empty((whole, known)), values.sum(), whole, energy)
+        for epsilon in (0.3, 0.05, 0.01):
+            bounds = part.rank(epsilon)
+            assert bounds.low <= truncation_rank(values, epsilon, energy) <= bounds.high
+
+
+@pytest.mark.parametrize("decay", DECAYS)
+def test_where_few_pairs_say_too_little_all_are_computed_if_the_kernel_can_be_formed(decay, monkeypatch):
+    """A fast spectrum ends with the leading pairs, a slow one with all 600."""
+    dense, lazy = draw(decay, 600, 400)
+    monkeypatch.setattr(features, "FEW", 40)
+    monkeypatch.setattr(krylov, "BLOCK", 32)
+    ours, theirs = spectrum(lazy.kernels.kernel()), spectrum(dense.kernels.kernel())
+    assert ours.complete == (decay == "slow") and ours.rank(0.01) == theirs.rank(0.01)
 
 
 def test_clusters_are_the_same(both):
@@ -201,3 +233,13 @@ def test_every_method_distils_both(small, name):
     ours, theirs = (METHODS[name].distil(Source(p.kernels, p.targets), 6, 1e-3, 0) for p in (lazy, dense))
     assert ours.origin == theirs.origin
     assert evaluate(lazy, ours, 1e-3).mse == pytest.approx(evaluate(dense, theirs, 1e-3).mse, rel=1e-3, abs=1e-9)
+
+
+def test_rows_met_once_score_as_the_mixing_itself(both):
+    """Whatever τ_v, τ_g and the ridge, a choice of rows is what applying the mixing gives."""
+    _, lazy = both
+    for tau_v, tau_g, ridge in ((0.7, 0.9, 1e-3), (0.6, 0.99, 1e-2), (0.85, 0.5, 1e-3)):
+        mixing = lazy.local_global(8, tau_v, tau_g)
+        ours, theirs = lazy.scores(mixing, ridge), evaluate(lazy.problem, mixing, ridge)
+        assert ours.mse == pytest.approx(theirs.mse, rel=1e-4)
+        assert_allclose(mixing.averaged(lazy.problem.targets), mixing.matrix @ lazy.problem.targets, atol=1e-9)

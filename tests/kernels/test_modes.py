@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dntk_core.kernels.class_kernels import FeatureKernels
+from dntk_core.kernels.feature_kernels import FeatureKernels
 from dntk_core.kernels.modes import Modes
 from tests.synthetic import draw
 

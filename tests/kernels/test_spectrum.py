@@ -16,14 +16,24 @@ from tests.synthetic import draw, examples, seeds
 
 
 @examples
-@given(seeds, st.floats(0.0, 1.0))
-def test_truncation_rank_is_the_definition(seed, epsilon):
-    values = spectrum(draw(seed).kernels.mean).values
-    rank = truncation_rank(values, epsilon)
-    total = values.sum()
-    assert values[:rank].sum() >= (1 - epsilon) * total * (1 - 1e-9)
-    assert rank == 1 or values[: rank - 1].sum() < (1 - epsilon) * total
-    assert data_redundancy(values, epsilon) == len(values) / rank
+@given(seeds, st.floats(0.0, 1.0), st.sampled_from(["gradients", "kernel"]))
+def test_truncation_rank_is_that_of_singular_values_of_the_gradients_or_of_the_kernel(seed, epsilon, energy):
+    drawn = draw(seed)
+    matrix = drawn.features[0] if energy == "gradients" else drawn.kernels.train[0]
+    explained = np.linalg.svd(matrix, compute_uv=False) ** 2
+    found = spectrum(drawn.kernels.train[0]).by(energy)
+    rank, total = truncation_rank(found.values, epsilon, energy), explained.sum()
+    assert explained[:rank].sum() >= (1 - epsilon) * total * (1 - 1e-9)
+    assert rank == 1 or explained[: rank - 1].sum() < (1 - epsilon) * total * (1 + 1e-9)
+    assert found.rank(epsilon).exact and found.rank(epsilon).low == rank
+    assert data_redundancy(found.values, epsilon, energy) == len(found.values) / rank
+
+
+def test_an_unknown_energy_is_refused():
+    with pytest.raises(DNTKError, match="gradients, kernel"):
+        truncation_rank(np.ones(3), 0.1, "variance")
+    with pytest.raises(DNTKError, match="gradients, kernel"):
+        spectrum(np.eye(3)).by("variance")
 
 
 def test_truncation_rank_takes_any_order_and_clips_negatives():

@@ -9,6 +9,8 @@ from dntk_core.kernels.spectrum import spectrum, truncation_rank
 from dntk_core.kernels.structure import containment, coverage
 from tests.synthetic import draw, examples, random_labels, seeds
 
+energies = st.sampled_from(["gradients", "kernel"])
+
 
 def projector(columns):
     """Project on a span, by singular vectors."""
@@ -17,23 +19,23 @@ def projector(columns):
     return U @ U.T
 
 
-def local_pairs(K, labels, epsilon):
+def local_pairs(K, labels, epsilon, energy):
     """Return per cluster its indices, leading eigenvalues and leading eigenvectors."""
     for h in range(labels.max() + 1):
         members = np.flatnonzero(labels == h)
         local = spectrum(K[np.ix_(members, members)])
-        rank = truncation_rank(local.values, epsilon)
+        rank = truncation_rank(local.values, epsilon, energy)
         yield members, local.values[:rank], local.vectors[:, :rank]
 
 
 @examples
-@given(seeds, st.integers(1, 6), st.floats(0.01, 0.4))
-def test_containment_is_the_definition(seed, H, epsilon):
+@given(seeds, st.integers(1, 6), st.floats(0.01, 0.4), energies)
+def test_containment_is_the_definition(seed, H, epsilon, energy):
     K, labels = draw(seed).kernels.mean, random_labels(seed, 24, H)
-    found = containment(K, labels, epsilon)
+    found = containment(K, labels, epsilon, energy)
     known = spectrum(K)
-    assert found.global_rank == truncation_rank(known.values, epsilon)
-    for h, (members, values, vectors) in enumerate(local_pairs(K, labels, epsilon)):
+    assert found.global_rank == truncation_rank(known.values, epsilon, energy)
+    for h, (members, values, vectors) in enumerate(local_pairs(K, labels, epsilon, energy)):
         assert found.local_ranks[h] == len(values)
         for r in range(1, found.global_rank + 1):
             inside = np.sum((projector(known.vectors[members, :r]) @ vectors) ** 2, axis=0)
@@ -48,13 +50,13 @@ def test_containment_is_the_definition(seed, H, epsilon):
 
 
 @examples
-@given(seeds, st.integers(1, 6), st.floats(0.01, 0.4))
-def test_coverage_is_the_definition(seed, H, epsilon):
+@given(seeds, st.integers(1, 6), st.floats(0.01, 0.4), energies)
+def test_coverage_is_the_definition(seed, H, epsilon, energy):
     K, labels = draw(seed).kernels.mean, random_labels(seed, 24, H)
-    found = coverage(K, labels, epsilon)
+    found = coverage(K, labels, epsilon, energy)
     known = spectrum(K)
     lifted = []
-    for h, (members, _, vectors) in enumerate(local_pairs(K, labels, epsilon)):
+    for h, (members, _, vectors) in enumerate(local_pairs(K, labels, epsilon, energy)):
         lifted.append(np.zeros((24, vectors.shape[1])))
         lifted[-1][members] = vectors
         for j in range(len(found.eigenvalues)):

@@ -2,13 +2,16 @@
 
 import pickle
 import zipfile
+from dataclasses import dataclass
 
 import pytest
 import torch
 from torch import nn
 
 from dntk_core.base.errors import DNTKError
+from dntk_core.base.memory import peak_bytes
 from dntk_core.base.spec import ModelSpec
+from dntk_core.models import checkpoints
 from dntk_core.models.architectures import build_model
 from dntk_core.models.checkpoints import load_weights, read_state
 from tests.hostile import Planted
@@ -92,3 +95,36 @@ def test_load_weights_keeps_the_networks_precision(tmp_path):
     torch.save({name: value.double() for name, value in network.state_dict().items()}, tmp_path / "w.pth")
     load_weights(network, tmp_path / "w.pth")
     assert network.weight.dtype == torch.float32
+
+
+@dataclass
+class Bomb:
+    """Asks for memory by number, which `weights_only` allows."""
+
+    size: int = 10**12
+
+    def __reduce__(self):
+        return (bytearray, (self.size,))
+
+
+@pytest.mark.parametrize("zipped", [True, False])
+def test_a_checkpoint_bomb_is_not_unpickled(tmp_path, monkeypatch, zipped):
+    torch.save({"w": torch.ones(2), "x": Bomb()}, tmp_path / "w.pth", _use_new_zipfile_serialization=zipped)
+    with monkeypatch.context() as patch, pytest.raises(DNTKError, match="asks for memory that no weights need"):
+        patch.setattr(torch, "load", None)
+        read_state(tmp_path / "w.pth")
+    torch.save({"w": torch.ones(2)}, tmp_path / "w.pth", _use_new_zipfile_serialization=zipped)
+    assert list(read_state(tmp_path / "w.pth")) == ["w"]
+
+
+def test_a_checkpoint_bomb_that_no_look_finds_gets_no_memory(tmp_path, monkeypatch):
+    """Reading it is bounded too: it takes a few times its size, not what it asks for."""
+    path = tmp_path / "w.pth"
+    torch.save(Bomb(3 * 10**9), path, _use_new_zipfile_serialization=False)
+    monkeypatch.setattr(checkpoints, "_check_allocations", lambda path: None)
+    before = peak_bytes()
+    with pytest.raises(DNTKError, match="asks for memory that no weights need"):
+        read_state(path)
+    assert path.stat().st_size < 1000 and peak_bytes() - before < 10**8
+    # What is asked for afterwards is there again.
+    assert len(bytearray(2**29)) == 2**29

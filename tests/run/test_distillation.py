@@ -15,7 +15,7 @@ from tests.synthetic import draw
 
 CHOSEN = (
     Distillation(),
-    Distillation(H=4, tau_v=0.7, tau_g=0.9, rule="union", ridge=1e-3, readout="nystrom"),
+    Distillation(H=4, tau_v=0.7, tau_g=0.9, rule="union", ridge=1e-3, readout="nystrom", energy="kernel"),
     Distillation("local-global, paper's H", size=6, seed=3),
 )
 

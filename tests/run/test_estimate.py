@@ -14,7 +14,7 @@ from dntk_core.data.dataset import load_data
 from dntk_core.gradients.preparation import prepare
 from dntk_core.gradients.stream import bytes_per_input, projector
 from dntk_core.models.architectures import build_model
-from dntk_core.models.training import Seen
+from dntk_core.models.seen import Seen
 from dntk_core.run.estimate import estimate
 
 SMALL = RunSpec(model=ModelSpec(epochs=1), inputs=InputSpec(120, 110), projection=ProjectionSpec(k=256))
@@ -49,7 +49,7 @@ def test_the_estimate_is_near_what_is_written(default_run):
 def test_one_formula_estimates_a_batch_before_the_run_and_chooses_it_during_the_run(projection):
     spec, data = replace(SMALL, projection=ProjectionSpec(projection, 256)), load_data(SMALL.data)
     model = build_model(SMALL.model, data.channels, data.class_names)
-    network = prepare(model, Seen(data, data.train_images)[:2])
+    network = prepare(model, Seen(data, data.train_inputs)[:2])
     through = projector(network, spec.projection, torch.device("cpu"))
     expected = estimate(spec, data, model, Compute(batch=7)).batch
     assert expected == 7 * bytes_per_input(network, through) + 4 * network.P

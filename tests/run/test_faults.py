@@ -8,14 +8,17 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from artifacts import rewrite
 
 from dntk_core import RunSpec, load_or_build
 from dntk_core.base.errors import DNTKError
 from dntk_core.base.spec import InputSpec, ModelSpec, ProjectionSpec
+from dntk_core.cache.files import write
 from dntk_core.cache.index import Index
 from dntk_core.cache.store import Store
 from dntk_core.cli.main import main
 from dntk_core.run.pipeline import open_run, runs
+from tests import faults
 
 SMALL = RunSpec(model=ModelSpec(epochs=1), inputs=InputSpec(120, 110), projection=ProjectionSpec(k=256))
 
@@ -133,7 +136,7 @@ def test_a_clock_that_jumps_only_changes_dates(tmp_path, monkeypatch, capsys, wh
 def test_an_artifact_of_another_version_is_absent_not_damaged(tmp_path, undisturbed, change, recwarn):
     load_or_build(SMALL, store=Store(tmp_path))
     (meta,) = (tmp_path / "artifacts").glob("features-*/meta.json")
-    meta.write_text(json.dumps(json.loads(meta.read_text()) | change))
+    rewrite(meta, change)
     with pytest.raises(DNTKError, match="not finished; build it again"):
         open_run(SMALL.key, Store(tmp_path))
     assert same(load_or_build(SMALL, store=Store(tmp_path)), undisturbed)
@@ -157,3 +160,32 @@ def test_memory_that_runs_out_stops_the_job_alone(tmp_path, undisturbed, monkeyp
         with pytest.raises(DNTKError, match="memory ran out at the stage 'kernels'"):
             load_or_build(SMALL, store=Store(tmp_path))
     assert same(load_or_build(SMALL, store=Store(tmp_path)), undisturbed)
+
+
+# Every so many calls fail; what takes fewer calls fails more often.
+SOME = {"list runs": 17, "note a run": 4, "collect garbage": 9}
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory):
+    return faults.prepare(tmp_path_factory.mktemp("faults"))
+
+
+@pytest.mark.parametrize("action", faults.ACTIONS)
+def test_a_disk_that_fails_once_costs_one_sentence_and_nothing_that_is_sound(tmp_path, sound, action):
+    """Some calls with some errors; `python -m benchmarks.faults` tries every call with all of them."""
+    tally = faults.Tally()
+    faults.strike(tmp_path, sound, action, ("EIO", "EACCES"), SOME.get(action, 61), tally)
+    assert tally.injected > 10 and tally.recovered == tally.injected and not tally.lost and not tally.uncaught, tally
+
+
+def test_numbers_that_are_not_finite_are_not_shown_although_their_checksum_fits(tmp_path, undisturbed):
+    store = Store(tmp_path)
+    load_or_build(SMALL, store=store)
+    (meta,) = (tmp_path / "artifacts").glob("kernels-*/meta.json")
+    kernel = np.load(meta.with_name("train.npy"))
+    kernel[0, 0, 0] = np.nan
+    name, entry = write(meta.parent, "train", kernel)
+    rewrite(meta, {"files": json.loads(meta.read_text())["files"] | {name: entry}})
+    with pytest.raises(DNTKError, match="holds numbers that are not finite; delete the run"):
+        _ = open_run(SMALL.key, Store(tmp_path)).kernels

@@ -41,6 +41,10 @@ def test_a_small_run_counted_by_hand():
     assert found.saving("bytes", over="projected") == pytest.approx(1000 * 1256 / (100 * 356))
 
 
+def test_it_says_what_inputs_it_counts():
+    assert ledger(replace(SMALL, sees="images of 3 × 8 × 8")).sees == "images of 3 × 8 × 8"
+
+
 def test_synthesising_the_inputs_is_part_of_the_price():
     found = ledger(replace(SMALL, iterations=300)).everything
     assert found.dntk.distillation == (1000 + 3 * 300 * 100) * 1e6

@@ -111,7 +111,7 @@ def test_what_a_slider_does_not_change_is_not_computed_again(monkeypatch):
     live = Live(draw(0, t=40).problem)
     mixing, calls = live.local_global(4, 0.8, 0.8), []
     plain = live.scores(mixing, 1e-3), live.scores(None, 1e-3)
-    monkeypatch.setattr("dntk_core.run.live.compress", lambda *args: calls.append("compress"))
+    monkeypatch.setattr("dntk_core.run.rotating.compress", lambda *args: calls.append("compress"))
     monkeypatch.setattr("dntk_core.run.live.rank_curve", lambda *args: calls.append("full"))
     # Another ridge needs the same products; another τ_v the same full readout.
     live.scores(live.local_global(4, 0.8, 0.8), 1e-2)

@@ -9,6 +9,7 @@ from safetensors.torch import save_file
 from dntk_core.base.errors import DNTKError
 from dntk_core.base.spec import DataSpec, ModelSpec, RunSpec
 from dntk_core.models.architectures import build_model
+from dntk_core.run.fingerprints import former_fingerprint
 from dntk_core.run.pinning import pin
 
 
@@ -50,3 +51,29 @@ def test_published_weights_bring_the_size_and_scale_they_were_trained_with():
     assert (published.size, published.resize, published.mean) == (224, 256, "0.485,0.456,0.406")
     chosen = DataSpec("folder", size=64, resize=64, mean="0.5,0.5,0.5", std="1,1,1")
     assert pin(RunSpec(data=chosen, model=ModelSpec("resnet18", "DEFAULT"))).data == chosen
+
+
+def test_replaced_pixels_and_swapped_labels_are_another_dataset(tmp_path, monkeypatch):
+    monkeypatch.setenv("DNTK_CACHE_DIR", str(tmp_path / "cache"))
+    folder = tmp_path / "data"
+    for split in ("train", "val"):
+        for name, colour in (("red", (255, 0, 0)), ("blue", (0, 0, 255))):
+            paint(folder / split / name / "0.bmp", colour)
+    first = pin(RunSpec(data=spec(folder)))
+    red, blue = (folder / "train" / name / "0.bmp" for name in ("red", "blue"))
+    assert red.stat().st_size == blue.stat().st_size
+    contents = red.read_bytes(), blue.read_bytes()
+    red.write_bytes(contents[1])
+    blue.write_bytes(contents[0])
+    assert pin(RunSpec(data=spec(folder))).key != first.key
+    red.write_bytes(contents[0])
+    blue.write_bytes(contents[1])
+    assert pin(RunSpec(data=spec(folder))).key == first.key
+
+
+def test_a_run_of_an_earlier_version_goes_on(tmp_path):
+    for split in ("train", "val"):
+        paint(tmp_path / split / "red" / "0.jpg", (255, 0, 0))
+    before = former_fingerprint(tmp_path)
+    assert pin(RunSpec(data=spec(tmp_path, fingerprint=before))).data.fingerprint == before
+    assert pin(RunSpec(data=spec(tmp_path))).data.fingerprint != before

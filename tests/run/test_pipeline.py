@@ -45,7 +45,8 @@ def test_kernels_are_symmetric_to_the_last_bit_and_positive(default_run):
 def test_kernels_are_products_of_the_features(default_run):
     Phi = np.asarray(default_run.features[3], dtype=np.float64)
     np.testing.assert_allclose(default_run.kernels.train[3], Phi @ Phi.T, rtol=1e-12)
-    assert default_run.images.shape == (500, 1, 8, 8) and 0 <= default_run.images.min() <= default_run.images.max() <= 1
+    images = np.asarray(default_run.images)
+    assert images.shape == (500, 1, 8, 8) and 0 <= images.min() <= images.max() <= 1
 
 
 def test_the_projection_error_is_measured_and_near_what_is_expected(default_run):
@@ -76,7 +77,8 @@ def test_another_k_does_not_retrain(tmp_path):
     load_or_build(
         replace(SMALL, projection=ProjectionSpec(k=32)), lambda event: stages.append(event.stage), store=store
     )
-    assert set(stages) == {"features", "kernels"}
+    # Before anything is computed, it says what the network will see.
+    assert stages[0] == "data" and set(stages) == {"data", "features", "kernels"}
 
 
 def test_cancelled_and_resumed_it_goes_on_from_its_shards(tmp_path, monkeypatch):
@@ -103,7 +105,7 @@ def test_cancelled_and_resumed_it_goes_on_from_its_shards(tmp_path, monkeypatch)
 
 def test_with_many_inputs_kernels_stay_features_and_say_the_same(tmp_path, monkeypatch):
     dense = load_or_build(SMALL, store=Store(tmp_path / "dense"))
-    monkeypatch.setattr("dntk_core.kernels.class_kernels.LARGEST_DENSE", 69)
+    monkeypatch.setattr("dntk_core.kernels.feature_kernels.LARGEST_DENSE", 69)
     lazy = load_or_build(SMALL, store=Store(tmp_path / "lazy"))
     assert dense.dense and not lazy.dense and not list((tmp_path / "lazy").rglob("cross.npy"))
     ours, theirs = (evaluate(run.problem, None, 1e-3) for run in (lazy, dense))
@@ -154,7 +156,7 @@ def test_a_class_without_inputs_is_named(tmp_path, monkeypatch):
 
     digits = sources.SOURCES["digits"](DataSpec())
     keep = digits.train.labels != 7
-    train = sources.Split(digits.train.images[keep], digits.train.labels[keep])
+    train = sources.Split(digits.train.inputs[keep], digits.train.labels[keep])
     monkeypatch.setitem(sources.SOURCES, "digits", lambda spec: replace(digits, train=train))
     with pytest.raises(DNTKError, match="class '7' has no kernel inputs"):
         load_or_build(SMALL, store=Store(tmp_path / "cache"))

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from dntk_core.base.spec import InputSpec, ModelSpec, ProjectionSpec, RunSpec
-from dntk_core.cache.files import locked
+from dntk_core.cache.locks import locked
 from dntk_core.cache.store import Store
 from dntk_core.cache.workbench import Workbench
 from dntk_core.run.pipeline import Run, open_run
@@ -22,9 +22,10 @@ SHARDS, BATCH = 6, 25
 LAUNCHER = "torch.distributed.run", "--nproc-per-node", "2", "--master-port", "0", "-m"
 
 
-def start(folder: Path, spec_file: Path) -> subprocess.Popen:
+def start(folder: Path, spec_file: Path, *flags: str) -> subprocess.Popen:
     environment = os.environ | {"DNTK_CACHE_DIR": str(folder), "OMP_NUM_THREADS": "1"}
     command = [sys.executable, "-m", *LAUNCHER, "dntk_core", "build", "--spec", str(spec_file), "--batch", str(BATCH)]
+    command += flags
     return subprocess.Popen(command, env=environment, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
@@ -62,3 +63,13 @@ def test_two_ranks_share_the_work_one_is_killed_and_started_again_only_the_first
     assert not [*(cache / "partial").iterdir()]
     together, alone = open_run(SPEC.key, Store(cache)), build(SPEC, tmp_path / "alone", batch=BATCH)
     assert all(map(np.array_equal, features(together), features(alone)))
+
+
+def test_every_second_shard_each_without_locks_gives_the_same(tmp_path):
+    spec_file, cache = tmp_path / "spec.json", tmp_path / "cache"
+    spec_file.write_text(SPEC.to_json())
+    ranks = start(cache, spec_file, "--shard", "static")
+    alone = build(SPEC, tmp_path / "alone", batch=BATCH)
+    printed, said = ranks.communicate(timeout=300)
+    assert ranks.returncode == 0 and printed.decode().count(f"run {SPEC.key}") == 1, said
+    assert all(map(np.array_equal, features(open_run(SPEC.key, Store(cache))), features(alone)))

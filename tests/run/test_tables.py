@@ -17,7 +17,8 @@ def mixing(default_run):
 def test_weights_give_the_mixing_back(mixing):
     table = weights_table(mixing)
     matrix = np.zeros_like(mixing.matrix)
-    matrix[table["gradient"], table["input"]] = table["weight"]
+    assert table["gradient"].min() == 1
+    matrix[table["gradient"] - 1, table["input"] - 1] = table["weight"]
     assert np.array_equal(matrix, mixing.matrix)
 
 

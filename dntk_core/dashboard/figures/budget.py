@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from dntk_core.dashboard.figures.canvas import figure, log_axis
-from dntk_core.dashboard.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, faded
+from dntk_core.dashboard.drawing.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, faded
+from dntk_core.dashboard.figures.canvas import PERCENT, figure, log_axis
 from dntk_core.kernels.spectrum import ParameterRedundancy
 from dntk_core.readout.bounds import Approximation, ErrorBudget
 
@@ -92,7 +92,7 @@ def over_dimension(
                 "hovertemplate": "measured at k = %{x}: %{y:.2%}<extra></extra>",
             }
         )
-    y = {"title": "relative error of the kernel", "tickformat": ".0%", "rangemode": "tozero"}
+    y = {"title": "relative error of the kernel", "tickformat": PERCENT, "rangemode": "tozero"}
     x = log_axis(np.array(dimensions)) | {"title": "projected dimension k"}
     return figure(traces, height=400, shapes=shapes, xaxis=x, yaxis=y)
 

@@ -5,9 +5,11 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from dntk_core.dashboard.figures.canvas import colorbar, figure, on, panels
-from dntk_core.dashboard.palette import BLUE, GREY, ORANGE, SEQUENTIAL, VERMILION, faded
+from dntk_core.dashboard.drawing.palette import BLUE, GREY, ORANGE, SEQUENTIAL, VERMILION, faded
+from dntk_core.dashboard.figures.canvas import PERCENT, between, colorbar, figure, on, panels
 from dntk_core.kernels.structure import Containment
+
+DIRECTION = "global direction r"
 
 
 def containment(result: Containment, rank: int, random: Sequence[Containment] = ()) -> go.Figure:
@@ -17,7 +19,7 @@ def containment(result: Containment, rank: int, random: Sequence[Containment] = 
     inputs than r, so that it must hold everything. random: the same for clusters of the same sizes drawn at random
     """
     r = np.arange(1, result.global_rank + 1)
-    band = {"type": "scatter", "mode": "lines", "x": r, "line": {"color": BLUE, "width": 1}}
+    band = {"type": "scatter", "mode": "lines", "x": r, "line": {"color": BLUE, "width": 1}, "meta": {"x": DIRECTION}}
     share = "%{y:.1%} at r = %{x}"
     curves = [
         band | {"name": "minimum", "y": result.minimum, "hovertemplate": f"worst cluster: {share}<extra></extra>"},
@@ -38,7 +40,7 @@ def containment(result: Containment, rank: int, random: Sequence[Containment] = 
         },
     ]
     if random:
-        curves.append(_null(r, random))
+        curves += _null(r, random)
     heat = {
         "type": "heatmap",
         "name": "variance share",
@@ -47,18 +49,19 @@ def containment(result: Containment, rank: int, random: Sequence[Containment] = 
         "z": result.table,
         "zmin": 0,
         "colorscale": SEQUENTIAL,
-        "colorbar": colorbar("share", len=0.5, y=0, yanchor="bottom", tickformat=".0%"),
-        "customdata": np.repeat(result.local_ranks[:, None], len(r), axis=1),
-        "hovertemplate": "%{y} (local rank %{customdata}), direction %{x}: %{z:.2%}<extra></extra>",
+        "colorbar": colorbar("share", len=0.5, y=0, yanchor="bottom", tickformat=PERCENT),
+        "customdata": np.repeat(result.local_ranks[:, None, None], len(r), axis=1),
+        "meta": {"x": DIRECTION, "y": "cluster", "z": "share of the cluster's variance", "columns": ["local rank"]},
+        "hovertemplate": "%{y} (local rank %{customdata[0]}), direction %{x}: %{z:.2%}<extra></extra>",
         **on(1),
     }
     titles = ["Local variance inside the first r global directions", "Variance of each cluster along each direction"]
     # No fixed range: a zoom then survives a change of the data.
-    x = [{"matches": "x2", "showticklabels": False}, {"title": "global direction r"}]
+    x = [{"matches": "x2", "showticklabels": False}, {"title": DIRECTION}]
     floor = max(0.0, min(float(each.min()) for each in (result.minimum, *(drawn.mean for drawn in random))) - 0.05)
     H = len(result.table)
     y = [
-        {"title": "variance contained", "tickformat": ".0%", "range": [floor, 1.02]},
+        {"title": "variance contained", "tickformat": PERCENT, "range": [floor, 1.02]},
         {"type": "category", "range": [H - 0.5, -0.5]},
     ]
     rows = min(240, 60 + 16 * H)
@@ -77,21 +80,11 @@ def containment(result: Containment, rank: int, random: Sequence[Containment] = 
     )
 
 
-def _null(r: np.ndarray, random: Sequence[Containment]) -> dict:
+def _null(r: np.ndarray, random: Sequence[Containment]) -> list[dict]:
     """Between the least and the most that the mean over clusters is for random ones."""
     means = np.array([each.mean for each in random])
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "name": "mean over random clusters",
-        "x": np.append(r, r[::-1]),
-        "y": np.append(means.max(axis=0), means.min(axis=0)[::-1]),
-        "fill": "toself",
-        "fillcolor": faded(ORANGE, 0.4),
-        "line": {"color": ORANGE, "width": 1},
-        "meta": {"x": "r", "y": "most, then least, of random clusters"},
-        "hovertemplate": "random clusters of the same sizes: %{y:.1%} at r = %{x}<extra></extra>",
-    }
+    ends = {"least": means.min(axis=0), "most": means.max(axis=0)}
+    return between(r, ends, "mean over random clusters", ORANGE, {"x": DIRECTION}, "%{y:.1%} at r = %{x}")
 
 
 def _untestable(result: Containment) -> list[dict]:
@@ -113,6 +106,7 @@ def _sizes(result: Containment, height: float) -> dict:
         "name": "cluster's size",
         "x": result.sizes[shown],
         "y": [f"cluster {h + 1}" for h in shown],
+        "meta": {"x": "inputs in the cluster", "y": "cluster"},
         "marker": {"symbol": "line-ns", "size": height / 2, "line": {"width": 2, "color": VERMILION}},
         "hovertemplate": "%{y} has %{x} inputs: from rank %{x} on 100% is arithmetic<extra></extra>",
         **on(1),

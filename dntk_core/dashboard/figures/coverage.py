@@ -5,13 +5,15 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from dntk_core.dashboard import literal
-from dntk_core.dashboard.figures.canvas import figure, on, panels
-from dntk_core.dashboard.palette import BLUE, GAP, GREY, PURPLE, VERMILION, faded
+from dntk_core.dashboard.drawing import literal
+from dntk_core.dashboard.drawing.palette import BLUE, GAP, GREY, PURPLE, VERMILION, faded
+from dntk_core.dashboard.figures.canvas import PERCENT, between, figure, on, panels
 from dntk_core.kernels.structure import Coverage
 
 MULTIPLES = 20
 COLUMNS = 5
+# One cluster is asked only for the part of a direction that lies on its inputs.
+OWN = ", of its own part"
 
 
 def coverage(result: Coverage, tau_g: float, rule: str, random: Sequence[Coverage] = ()) -> go.Figure:
@@ -37,14 +39,19 @@ def coverage(result: Coverage, tau_g: float, rule: str, random: Sequence[Coverag
         shapes=[_threshold(tau_g)],
         margin={"l": 64},
         xaxis={"title": "global direction j"},
-        yaxis={"title": "share of the direction held", "tickformat": ".0%", "range": [0, 1.04]},
+        yaxis={"title": "share of the direction held", "tickformat": PERCENT, "range": [0, 1.04]},
     )
+
+
+def least_covered(results: Mapping[str, Coverage]) -> list[str]:
+    """The kernels shown in small, in their own order."""
+    names = sorted(results, key=lambda name: -results[name].uncovered)[:MULTIPLES]
+    return [name for name in results if name in names]
 
 
 def coverage_multiples(results: Mapping[str, Coverage], tau_g: float) -> go.Figure:
     """The same for every class kernel, in small; of more than 20 classes, those least covered."""
-    names = sorted(results, key=lambda name: -results[name].uncovered)[:MULTIPLES]
-    names = [name for name in results if name in names]
+    names = least_covered(results)
     shown = {name: literal.plotly(name) for name in names}
     traces = []
     for i, name in enumerate(names):
@@ -61,7 +68,7 @@ def coverage_multiples(results: Mapping[str, Coverage], tau_g: float) -> go.Figu
     rows = -(-len(names) // COLUMNS)
     x = [{"range": [0.5, widest + 0.5], "nticks": 4, "showticklabels": i + COLUMNS >= len(names)}
          for i in range(len(names))]  # fmt: skip
-    y = [{"range": [0, 1.04], "tickformat": ".0%", "nticks": 3, "showticklabels": i % COLUMNS == 0}
+    y = [{"range": [0, 1.04], "tickformat": PERCENT, "nticks": 3, "showticklabels": i % COLUMNS == 0}
          for i in range(len(names))]  # fmt: skip
     titles = [_title(shown[name], results[name]) for name in names]
     shapes = [_threshold(tau_g) | {"xref": f"{on(i)['xaxis']} domain", "yref": on(i)["yaxis"]}
@@ -100,8 +107,9 @@ def _shaded(j: np.ndarray, union: np.ndarray) -> list[dict]:
 
 def _alignments(j: np.ndarray, result: Coverage) -> list[dict]:
     line = {"type": "scatter", "mode": "lines", "x": j}
-    best = {"name": "best cluster", "legendgroup": "best", "y": result.maximum, "line": {"color": VERMILION}}
-    mean = {"name": "mean cluster", "legendgroup": "mean", "y": result.mean, "line": {"color": PURPLE, "dash": "dot"}}
+    best = {"name": f"best cluster{OWN}", "legendgroup": "best", "y": result.maximum, "line": {"color": VERMILION}}
+    dotted = {"color": PURPLE, "dash": "dot"}
+    mean = {"name": f"mean cluster{OWN}", "legendgroup": "mean", "y": result.mean, "line": dotted}
     hover = "direction %{x}: %{y:.1%}<extra></extra>"
     return [line | best | {"hovertemplate": f"best, {hover}"}, line | mean | {"hovertemplate": f"mean, {hover}"}]
 
@@ -110,20 +118,9 @@ def _null(j: np.ndarray, random: Sequence[Coverage]) -> list[dict]:
     """Between the least and the most that the mean cluster holds where clusters are random."""
     if not random:
         return []
-    held = [each.mean for each in random]
-    band = {
-        "type": "scatter",
-        "mode": "lines",
-        "name": "mean random cluster",
-        "x": np.append(j, j[::-1]),
-        "y": np.append(np.max(held, axis=0), np.min(held, axis=0)[::-1]),
-        "fill": "toself",
-        "fillcolor": faded(PURPLE, 0.25),
-        "line": {"color": faded(PURPLE, 0.6), "width": 1},
-        "meta": {"x": "global direction j", "y": "most, then least, of random clusters"},
-        "hovertemplate": "mean random cluster: %{y:.1%} of direction %{x}<extra></extra>",
-    }
-    return [band]
+    held = np.array([each.mean for each in random])
+    ends = {"least": held.min(axis=0), "most": held.max(axis=0)}
+    return between(j, ends, f"mean random cluster{OWN}", PURPLE, {}, "%{y:.1%} of direction %{x}")
 
 
 def _title(name: str, result: Coverage) -> str:

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 import plotly.graph_objects as go
 
+from dntk_core.dashboard.drawing.metrics import FIRST, METRICS, Measure, is_share, of, words
+from dntk_core.dashboard.drawing.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, SERIES, SKY, VERMILION, faded, series
 from dntk_core.dashboard.figures.canvas import figure, log_axis, measure_axis, on, panels, thin
-from dntk_core.dashboard.metrics import FIRST, METRICS, Measure, is_share, of, words
-from dntk_core.dashboard.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, SERIES, SKY, VERMILION, faded, series
 from dntk_core.readout.comparison import MethodCurve
 from dntk_core.readout.curves import Curve
 from dntk_core.readout.intervals import share_interval
@@ -50,14 +50,14 @@ def curve(
 ) -> go.Figure:
     """Every score, condition number and smallest eigenvalue over "size", "rank" or "ridge".
 
-    results: what is scored, by name; the first with the 95 % intervals of t test inputs
+    results: what is scored, by name; the first with the 95% intervals of t test inputs
     mark: where the sliders stand; network: the network's own test accuracy
     settings: of Algorithm 1 at every x, where it made the gradients; left_out: the error without test data, over ridge
     """
     groups = [*_together(METRICS), *({name: each} for name, each in CONDITIONING.items())]
     drawn = [(panel, name, measure) for panel, group in enumerate(groups) for name, measure in group.items()]
     place = f"{AXES[over]} = %{{x}}" + ("<br>%{customdata[0]}" if settings else "")
-    told = {"customdata": [[text] for text in settings]} if settings else {}
+    hover = {"customdata": [[text] for text in settings]} if settings else {}
     first = next(iter(results.values()))
     traces = [
         _interval(first.x, first[name], t, words(measure), COLOURS[order % len(COLOURS)], panel)
@@ -75,7 +75,7 @@ def curve(
             "showlegend": panel == 0,
             "meta": {"series": label, "x": AXES[over], "y": words(measure)}
             | ({"columns": ["setting"]} if settings else {}),
-            **told,
+            **hover,
             "hovertemplate": f"{label}: {words(measure)} %{{y:{measure.format}}} at {place}<extra></extra>",
             **on(panel),
         }
@@ -83,7 +83,7 @@ def curve(
         for i, (label, result) in enumerate(results.items())
     ]
     ends = [float(f([f(result.x) for result in results.values()])) for f in (np.min, np.max)]
-    traces.append(_reference("network's accuracy", ends, network))
+    traces.append(_reference("network's accuracy", ends, network, AXES[over]))
     if left_out is not None:
         traces.append(_left_out(left_out, next(panel for panel, name, _ in drawn if name == "mse")))
     titles = [_capital(" and ".join(map(words, group.values()))) for group in groups]
@@ -205,14 +205,14 @@ def _method(
 
 
 def _interval(x: np.ndarray, shares: np.ndarray, t: int, name: str, colour: str, panel: int) -> dict:
-    """The 95 % interval of shares of t test inputs, as a thin band."""
+    """The 95% interval of shares of t test inputs, as a thin band."""
     known = np.flatnonzero(~np.isnan(shares))
     known = known[thin(len(known))]
     low, high = np.array([share_interval(float(share), t) for share in shares[known]]).T
     return {
         "type": "scatter",
         "mode": "lines",
-        "name": f"{name}, 95 % interval",
+        "name": f"{name}, 95% interval",
         "showlegend": False,
         "x": np.append(x[known], x[known][::-1]),
         "y": np.append(high, low[::-1]),
@@ -241,7 +241,7 @@ def _left_out(found: LeaveOneOut, panel: int) -> dict:
     }
 
 
-def _reference(name: str, ends: list[float], value: float) -> dict:
+def _reference(name: str, ends: list[float], value: float, over: str) -> dict:
     line = {"color": GREY, "width": 1.5, "dash": "dot"}
-    hover = {"hovertemplate": f"{name}: {value:.1%}<extra></extra>", "meta": {"x": "from, to", "y": "accuracy"}}
+    hover = {"hovertemplate": f"{name}: {value:.1%}<extra></extra>", "meta": {"x": over, "y": "accuracy"}}
     return {"type": "scatter", "mode": "lines", "name": name, "x": ends, "y": [value, value], "line": line} | hover

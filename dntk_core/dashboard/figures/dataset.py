@@ -5,41 +5,44 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from dntk_core.dashboard import literal
+from dntk_core.base.numbering import FIRST as NUMBERED
+from dntk_core.base.numbering import number
+from dntk_core.dashboard.drawing import literal
+from dntk_core.dashboard.drawing.palette import GREY, SEQUENTIAL, SERIES, faded, series
 from dntk_core.dashboard.figures.canvas import colorbar, empty, figure, log_axis, on, panels
-from dntk_core.dashboard.figures.distillation import sheet, short
-from dntk_core.dashboard.palette import BLUE, GREY, ORANGE, SEQUENTIAL, SERIES, VERMILION, faded, series
-from dntk_core.data.images import ImageArray
-from dntk_core.dataset.judgement import Judgement
-from dntk_core.dataset.tangent import Capture
+from dntk_core.dashboard.figures.distillation import class_ticks, short
+from dntk_core.dashboard.figures.tiles import HIGH, SQUARE, WIDE, sheet
+from dntk_core.data.images import Images
 
-TILES = 10
+TILES, REAL = 10, 4
+# Pixels of a class's row.
+ROW = 68
 SYMBOLS = ("diamond", "square", "cross")
+LOSSES = ("Feature loss", "Batch-norm loss")
 
 
 def gallery(
-    images: np.ndarray | ImageArray,
+    images: Images,
     labels: np.ndarray,
     weights: np.ndarray,
     soft: np.ndarray,
     names: Sequence[str],
     shown: range,
+    real: tuple[Images, np.ndarray] | None = None,
 ) -> go.Figure:
-    """The heaviest images of some classes, a row each, beside their soft labels.
+    """The heaviest images of some classes, a row each, between real ones of the class and their soft labels.
 
     images: (m, channels, height, width) in [0, 1], labels: (m,), weights: (m,), soft: (m, C) probabilities
-    shown: which classes
+    shown: which classes; real: images and labels of real ones, if they are at hand
     """
     rows = [np.flatnonzero(labels == c) for c in shown]
     rows = [members[np.argsort(-weights[members], kind="stable")][:TILES] for members in rows]
     place = np.stack(rows)
     count, tiles = place.shape
     line, tile = np.indices(place.shape)
-    picture = {
-        "source": sheet(images, place, np.ones(place.shape)),
-        "xref": "x", "yref": "y", "x": -0.5, "y": -0.5, "sizex": tiles, "sizey": count,
-        "xanchor": "left", "yanchor": "top", "sizing": "stretch", "layer": "below",
-    }  # fmt: skip
+    pictures = [_picture(images, place, 0)]
+    if real is not None:
+        pictures.append(_picture(real[0], _first(real[1], shown), 2))
     written = {
         "type": "scatter",
         "name": "weight",
@@ -48,8 +51,22 @@ def gallery(
         "y": line.ravel() + 0.45,
         "text": [f"{weights[i]:.2f}" for i in place.ravel()],
         "textfont": {"size": 11},
-        "customdata": soft[place.ravel()].max(axis=1),
-        "hovertemplate": "weight %{text}, highest soft label %{customdata:.1%}<extra></extra>",
+        "hoverinfo": "skip",
+    }
+    touch = {
+        "type": "scatter",
+        "name": "image",
+        "mode": "markers",
+        "x": tile.ravel(),
+        "y": line.ravel(),
+        "marker": {"size": 40, "opacity": 0, "symbol": "square"},
+        "customdata": [
+            [number(int(p)), literal.plotly(names[int(shown[i])]), float(weights[p]), float(soft[p].max())]
+            for (i, _), p in np.ndenumerate(place)
+        ],
+        "meta": {"x": "place", "y": "row", "columns": ["input", "class", "weight", "highest soft label"]},
+        "hovertemplate": "input %{customdata[0]}: weight %{customdata[2]:.2f}, highest soft label "
+        "%{customdata[3]:.1%}<extra></extra>",
     }
     # Each image is a thin strip of its class's row.
     strip = np.arange(count)[:, None] - 0.42 + 0.84 * (np.arange(tiles) + 0.5) / tiles
@@ -63,24 +80,49 @@ def gallery(
         "zmax": 1,
         "colorscale": SEQUENTIAL,
         "colorbar": colorbar("share", len=0.9),
-        "customdata": np.repeat(soft.argmax(axis=1)[place.ravel()][:, None], len(names), axis=1),
-        "hovertemplate": "class %{x}: %{z:.1%}<extra></extra>",
+        "customdata": np.repeat(place.ravel()[:, None] + NUMBERED, len(names), axis=1)[..., None],
+        "meta": {"x": "class number", "y": "height in its row", "columns": ["input"]},
+        "hovertemplate": "input %{customdata[0]}, class %{x}: %{z:.1%}<extra></extra>",
         **on(1),
     }
     ends = {"range": [count - 0.4, -0.55], "showgrid": False, "zeroline": False}
     ticks = {"tickmode": "array", "tickvals": list(range(count)), "ticktext": short([names[c] for c in shown], 12)}
-    classes = {"tickmode": "array", "tickvals": list(range(len(names))), "ticktext": short(names)}
-    x = [{"visible": False, "range": [-0.5, tiles - 0.5]}, classes | {"showgrid": False, "zeroline": False}]
+    classes = class_ticks(names)
+    # Tiles keep their shape: a panel that is wider than they need is left empty.
+    x = [SQUARE | {"visible": False, "range": [-0.5, tiles - 0.5]}, classes | {"showgrid": False, "zeroline": False}]
     y = [ends | ticks, ends | {"matches": "y", "visible": False}]
-    layout = panels(["Images, with their weights", "Soft labels"], 2, x, y, gap=(0.03, 0), widths=[2, 1])
+    titles, widths = ["Distilled, with their weights", "Soft labels"], [max(tiles, 4), max(4, 0.4 * len(names))]
+    if real is not None:
+        x.append(SQUARE | {"visible": False, "range": [-0.5, REAL - 0.5]})
+        y.append(ends | {"matches": "y", "visible": False})
+        titles.append("Real images of the class")
+        widths.append(REAL)
+    layout = panels(titles, len(titles), x, y, gap=(0.03, 0), widths=widths)
     return figure(
-        [written, labelled],
-        64 + 68 * count,
-        images=[picture],
+        [touch, written, labelled],
+        64 + ROW * count,
+        images=pictures,
+        min_width=round(90 + ROW * WIDE / HIGH * sum(widths)),
         showlegend=False,
         margin={"l": 60, "t": 30, "b": 28},
         **layout,
     )
+
+
+def _first(labels: np.ndarray, shown: range) -> np.ndarray:
+    """The first few images of each class; of a class with fewer, some twice."""
+    return np.stack([np.resize(np.flatnonzero(labels == c), REAL) for c in shown])
+
+
+def _picture(images: Images, place: np.ndarray, panel: int) -> dict:
+    """One picture of tiles, a row per class, in a panel."""
+    axes = on(panel)
+    return {
+        "source": sheet(images, place, np.ones(place.shape)),
+        "xref": axes["xaxis"], "yref": axes["yaxis"], "x": -0.5, "y": -0.5,
+        "sizex": place.shape[1], "sizey": place.shape[0],
+        "xanchor": "left", "yanchor": "top", "sizing": "stretch", "layer": "below",
+    }  # fmt: skip
 
 
 def losses(history: np.ndarray, names: Sequence[str]) -> go.Figure:
@@ -102,13 +144,14 @@ def losses(history: np.ndarray, names: Sequence[str]) -> go.Figure:
                     "x": steps[kept],
                     "y": values[kept],
                     "line": {"color": colour, "width": width},
+                    "meta": {"y": LOSSES[panel].lower()},
                     "hovertemplate": f"{name}: %{{y:.3g}} at iteration %{{x}}<extra></extra>",
                     **on(panel),
                 }
             )
     x = [{"title": "iteration"}] * 2
     y = [log_axis(history[:, :, panel]) if (history[:, :, panel] > 0).any() else {} for panel in range(2)]
-    titles = ["Feature loss", "Batch-norm loss" if (history[:, :, 1] > 0).any() else "No batch-norm layers: λ = 0"]
+    titles = [LOSSES[0], LOSSES[1] if (history[:, :, 1] > 0).any() else "No batch-norm layers: λ = 0"]
     return figure(traces, height=300, margin={"t": 40}, **panels(titles, 2, x, y, gap=(0.09, 0)))
 
 
@@ -138,8 +181,9 @@ def feature_map(
             "name": name,
             "x": at[:, 0],
             "y": at[:, 1],
-            "text": [literal.plotly(names[c]) for c in map(int, of)],
-            "hovertemplate": f"{name}, class %{{text}}<extra></extra>",
+            "customdata": [[literal.plotly(names[c]), number(i)] for i, c in enumerate(map(int, of))],
+            "meta": {"columns": ["class", "number"]},
+            "hovertemplate": f"{name}, class %{{customdata[0]}}<extra></extra>",
             "marker": {"symbol": [SYMBOLS[c // len(SERIES) % 3] for c in of]} | marker,
         }
 
@@ -157,87 +201,9 @@ def feature_map(
         )
     kept = dots("distilled image, area by weight", images, labels, color=[faded(c, 0.75) for c in colours], size=size)
     kept["marker"]["line"] = {"color": "white", "width": 1}
-    kept["customdata"] = weights
-    kept["hovertemplate"] = "distilled image, class %{text}, weight %{customdata:.3f}<extra></extra>"
+    kept["customdata"] = [[*name, float(w)] for name, w in zip(kept["customdata"], weights, strict=True)]
+    kept["meta"] = {"columns": ["class", "number", "weight"]}
+    kept["hovertemplate"] = "distilled image, class %{customdata[0]}, weight %{customdata[2]:.3f}<extra></extra>"
     share = values**2 / np.sum(values**2)
     x, y = ({"title": f"direction {i + 1} ({share[i]:.0%} of variance)", "zeroline": False} for i in range(2))
     return figure([*shown, kept], height=400, xaxis=x, yaxis=y, margin={"t": 34})
-
-
-def judgements(found: Sequence[Judgement]) -> go.Figure:
-    """What every selection misses: tail and misalignment, four ways; kernel error and bound; loss residual."""
-    names = [literal.plotly(each.name) for each in found]
-    energies = {
-        "Class kernels, real inputs": "classes",
-        "Class kernels, held-out inputs": "classes_held_out",
-        "V(D̃), real inputs": "stacked",
-        "V(D̃), held-out inputs": "stacked_held_out",
-    }
-    traces = []
-    for panel, part in enumerate(energies.values()):
-        captures = [getattr(each, part) for each in found]
-        if None not in captures:
-            traces += _missed(captures, names, panel)
-    kernels = [each.kernel for each in found if each.kernel]
-    if len(kernels) == len(found):
-        errors, bounds = [each.error / each.norm for each in kernels], [each.bound / each.norm for each in kernels]
-        traces.append(_bars("kernel error", errors, names, 4, BLUE, [f"{share:.2%}" for share in errors]))
-        traces.append(
-            {
-                "type": "scatter",
-                "mode": "markers",
-                "name": "bound on it",
-                "x": bounds,
-                "y": names,
-                "marker": {"symbol": "line-ns-open", "size": 14, "color": GREY, "line": {"width": 3}},
-                "hovertemplate": "%{y}: bound %{x:.1%}<extra></extra>",
-                **on(4),
-            }
-        )
-    steps = [each.step for each in found if each.step]
-    if len(steps) == len(found):
-        shares = [each.residual / each.gradient for each in steps]
-        traces.append(_bars("loss residual", shares, names, 5, VERMILION, [f"{share:.2%}" for share in shares]))
-    titles = [*energies, "Kernel error and its bound", "Loss gradients left out"]
-    for panel, title in enumerate(titles):
-        if not any(trace["xaxis"] == on(panel)["xaxis"] for trace in traces):
-            titles[panel] = f"{title}: k is too small"
-    x = [{"tickformat": ".0%", "rangemode": "tozero", "nticks": 5}] * 4
-    x += [{"type": "log", "tickformat": ".0%", "dtick": 1}, x[0]]
-    y = [
-        {"type": "category", "autorange": "reversed", "showticklabels": i % 2 == 0, "showgrid": False} for i in range(6)
-    ]
-    layout = panels(titles, 2, x, y, gap=(0.04, 0.11))
-    return figure(
-        traces, height=190 + 75 * len(names), barmode="relative", bargap=0.3, margin={"l": 120, "t": 44}, **layout
-    )
-
-
-def _missed(captures: Sequence[Capture], names: Sequence[str], panel: int) -> list[dict]:
-    """Tail and misalignment as shares of the energy, with how many times the tail they are."""
-    tail = [each.tail / each.total for each in captures]
-    beyond = [each.misalignment / each.total for each in captures]
-    times = [f"{each.relative:.2f} ×" for each in captures]
-    return [
-        _bars("PCA tail", tail, names, panel, GREY, ["" for _ in tail]),
-        _bars("misalignment", beyond, names, panel, ORANGE, times),
-    ]
-
-
-def _bars(
-    name: str, values: Sequence[float], names: Sequence[str], panel: int, colour: str, texts: Sequence[str]
-) -> dict:
-    return {
-        "type": "bar",
-        "orientation": "h",
-        "name": name,
-        "x": list(values),
-        "y": list(names),
-        "text": list(texts),
-        "textposition": "outside",
-        "textfont": {"size": 11},
-        "cliponaxis": False,
-        "marker": {"color": colour},
-        "showlegend": panel in (0, 4),
-        "hovertemplate": f"%{{y}}: {name} %{{x:.3%}}<extra></extra>",
-    } | on(panel)

@@ -3,9 +3,9 @@
 import numpy as np
 import plotly.graph_objects as go
 
+from dntk_core.dashboard.drawing.metrics import METRICS, of, words
+from dntk_core.dashboard.drawing.palette import GAP, GREEN, LOCAL, SEQUENTIAL, VERMILION, faded, series
 from dntk_core.dashboard.figures.canvas import colorbar, figure, log_axis, measure_axis, on, panels, tick_format
-from dntk_core.dashboard.metrics import METRICS, of, words
-from dntk_core.dashboard.palette import GAP, LOCAL, SEQUENTIAL, VERMILION, faded, series
 from dntk_core.readout.grid import Grid
 
 SYMBOLS = ("circle", "diamond", "square", "triangle-up", "cross", "x", "star")
@@ -13,12 +13,14 @@ COLUMNS, PAIR = 4, 2
 SETTING = ["H", "tau_v", "tau_g", "s", "local", "gap", "removed"]
 
 
-def heatmaps(grid: Grid, metric: str, here: tuple[int, float, float]) -> go.Figure:
-    """One (τ_v, τ_g) heatmap per H, Pareto settings boxed; `here` is where the sliders stand.
+def heatmaps(
+    grid: Grid, metric: str, here: tuple[int, float, float], answer: tuple[int, int, int] | None = None
+) -> go.Figure:
+    """One (τ_v, τ_g) heatmap per H, Pareto settings boxed; a cross is where the sliders stand, H, τ_v and τ_g.
 
-    A point's customdata starts with H, τ_v, τ_g, so that a click can apply it.
+    answer: a cell to point out. A point's customdata starts with H, τ_v, τ_g, so that a click can apply it.
     """
-    values, table, best = of(grid, metric), _table(grid), grid.pareto(metric)
+    values, table, best = of(grid, metric), _table(grid), _front(grid, metric)
     traces = [
         {
             "type": "heatmap",
@@ -41,10 +43,14 @@ def heatmaps(grid: Grid, metric: str, here: tuple[int, float, float]) -> go.Figu
          for i in range(len(grid.H))]  # fmt: skip
     rows = -(-len(grid.H) // COLUMNS)
     layout = panels([f"H = {H}" for H in grid.H], min(COLUMNS, len(grid.H)), x, y, gap=(0.03, 0.3 / rows))
-    stand = _here(grid, here)
-    if stand:
-        i, v, g = stand
-        cross = {"x": g, "y": v, "xref": on(i)["xaxis"], "yref": on(i)["yaxis"], "text": "<b>×</b>", "showarrow": False}
+    if answer:
+        only = np.zeros(best.shape, bool)
+        only[answer] = True
+        pointed = _boxes(only[answer[0]]) | {"name": "objective", "line": {"color": GREEN, "width": 5}}
+        traces.append(pointed | on(answer[0]))
+    for i in np.flatnonzero(grid.H == here[0]).tolist():
+        at = {"x": _between(grid.tau_g, here[2]), "y": _between(grid.tau_v, here[1])}
+        cross = at | {"xref": on(i)["xaxis"], "yref": on(i)["yaxis"], "text": "<b>×</b>", "showarrow": False}
         layout["annotations"].append(cross | {"font": {"size": 20, "color": VERMILION}})
     shown = METRICS[metric]
     axis = {
@@ -59,7 +65,7 @@ def heatmaps(grid: Grid, metric: str, here: tuple[int, float, float]) -> go.Figu
 
 def counts(grid: Grid, metric: str) -> go.Figure:
     """Local and gap gradients of every setting, stacked, per H; Pareto settings in full colour."""
-    table, best = _table(grid), grid.pareto(metric)
+    table, best = _table(grid), _front(grid, metric)
     b, g = len(grid.tau_v), len(grid.tau_g)
     traces = [
         {
@@ -90,9 +96,12 @@ def counts(grid: Grid, metric: str) -> go.Figure:
     return figure(traces, height=400, barmode="stack", bargap=0, margin={"l": 52}, **layout)
 
 
-def frontier(grid: Grid, metric: str, here: tuple[int, float, float]) -> go.Figure:
-    """Every setting by its number of gradients and its score, with the Pareto frontier drawn through the best."""
-    values, table, best = of(grid, metric), _table(grid), grid.pareto(metric)
+def frontier(grid: Grid, metric: str, here: tuple[int, float], answer: tuple[int, int, int] | None = None) -> go.Figure:
+    """Every setting by its number of gradients and its score, with the Pareto frontier drawn through the best.
+
+    here: what the sliders give, gradients and score; answer: a cell to point out
+    """
+    values, table, best = of(grid, metric), _table(grid), _front(grid, metric)
     dots = [
         {
             "type": "scatter",
@@ -121,11 +130,14 @@ def frontier(grid: Grid, metric: str, here: tuple[int, float, float]) -> go.Figu
         "meta": {"columns": _columns()},
         "hovertemplate": _hover(),
     }
-    stand = _here(grid, here)
-    if stand:
-        star = {"color": VERMILION, "size": 13, "symbol": "x-thin", "line": {"width": 3, "color": VERMILION}}
-        at = {"x": [grid.s[stand]], "y": [values[stand]], "hoverinfo": "skip"}
-        dots.append({"type": "scatter", "mode": "markers", "name": "sliders", "marker": star} | at)
+    marks = {"sliders": (here, {"color": VERMILION, "size": 13, "symbol": "x-thin"}, VERMILION)}
+    if answer:
+        place = int(grid.s[answer]), float(values[answer])
+        marks["objective"] = (place, {"color": "rgba(0,0,0,0)", "size": 20, "symbol": "circle"}, GREEN)
+    for name, (place, marker, colour) in marks.items():
+        at = {"x": [place[0]], "y": [place[1]], "hoverinfo": "skip"}
+        ring = marker | {"line": {"width": 3, "color": colour}}
+        dots.append({"type": "scatter", "mode": "markers", "name": name, "marker": ring} | at)
     y = {"title": words(METRICS[metric])} | measure_axis(METRICS[metric], values)
     return figure([*dots, line], height=400, xaxis=log_axis(grid.s) | {"title": "gradients s"}, yaxis=y)
 
@@ -154,11 +166,17 @@ def _table(grid: Grid) -> np.ndarray:
     return np.stack([*axes, grid.s, grid.local, grid.gap, grid.removed, *scores], axis=-1).astype(float)
 
 
-def _here(grid: Grid, here: tuple[int, float, float]) -> tuple[int, ...] | None:
-    """The cell at which the sliders stand, if it is one of the grid's."""
-    axes = zip((grid.H, grid.tau_v, grid.tau_g), here, strict=True)
-    places = [np.flatnonzero(np.isclose(axis, value)) for axis, value in axes]
-    return tuple(int(place[0]) for place in places) if all(len(place) for place in places) else None
+def _front(grid: Grid, metric: str) -> np.ndarray:
+    """Mark the Pareto-optimal cells, of those alike one: (a, b, g) bool."""
+    marked = np.zeros(grid.s.shape, bool)
+    for cell in grid.frontier(metric):
+        marked[cell] = True
+    return marked
+
+
+def _between(axis: np.ndarray, value: float) -> float:
+    """Where a value lies among the cells of an axis, at its ends if beyond them."""
+    return float(np.interp(value, axis, np.arange(len(axis))))
 
 
 def _ticks(values: np.ndarray) -> dict:

@@ -4,8 +4,8 @@ from math import floor, log10
 
 import plotly.graph_objects as go
 
+from dntk_core.dashboard.drawing.palette import BLUE, GREY, ORANGE
 from dntk_core.dashboard.figures.canvas import figure, on, panels
-from dntk_core.dashboard.palette import BLUE, GREY, ORANGE
 from dntk_core.run.ledger import Counts, Ledger
 
 WAYS = {"naive": ("naive NTK", GREY), "projected": ("projected", ORANGE), "dntk": ("DNTK", BLUE)}
@@ -42,12 +42,12 @@ def ledgers(rows: dict[str, Counts]) -> go.Figure:
     layout = panels(titles, len(COLUMNS), x, y, gap=(0.02, 0.3), widths=[0.8, 1, 1, 1, 1])
     for title in layout["annotations"]:
         title["align"] = "left"
-    bars = [bar for i, (_, _, ledger, quantity) in enumerate(cells) for bar in _bars(ledger, quantity, i)]
+    bars = [bar for i, cell in enumerate(cells) for bar in _bars(*cell, panel=i)]
     height, margin = 150 * len(rows) + 30, {"l": 96, "t": 44, "b": 8}
     return figure(bars, height, margin, min_width=840, showlegend=False, bargap=0.25, **layout)
 
 
-def _bars(ledger: Ledger, quantity: str, panel: int) -> list[dict]:
+def _bars(run: str, title: str, ledger: Ledger, quantity: str, panel: int) -> list[dict]:
     return [
         {
             "type": "bar",
@@ -59,6 +59,7 @@ def _bars(ledger: Ledger, quantity: str, panel: int) -> list[dict]:
             "textposition": "outside",
             "cliponaxis": False,
             "marker": {"color": colour},
+            "meta": {"series": run, "x": title, "y": "way"},
             "hovertemplate": f"{label}: %{{x:.3g}} {quantity}<extra></extra>",
             **on(panel),
         }

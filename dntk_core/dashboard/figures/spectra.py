@@ -5,34 +5,44 @@ from collections.abc import Mapping
 import numpy as np
 import plotly.graph_objects as go
 
-from dntk_core.dashboard import literal
+from dntk_core.dashboard.drawing import literal
+from dntk_core.dashboard.drawing.palette import SEQUENTIAL, SERIES, TEXT, faded, series
 from dntk_core.dashboard.figures.canvas import colorbar, figure, on, panels, thin
-from dntk_core.dashboard.palette import SEQUENTIAL, faded, series
 from dntk_core.kernels.kernel import Kernel
 from dntk_core.kernels.spectrum import Between, Spectrum
 
-DASHES = ("solid", "dot", "dash")
+DASHES = ("solid", "dot", "dashdot")
+MEAN = {"color": TEXT, "dash": "dash"}
 CELLS = 140
+# Kernels that a legend names; of more, only the mean, the chosen one and those of the smallest and largest rank.
+NAMED = 21
 
 
 def spectra(found: Mapping[str, Spectrum], epsilon: float, chosen: str) -> go.Figure:
-    """All spectra on a log scale, truncation ranks marked, the chosen kernel in front.
+    """All spectra on a log scale, truncation ranks r marked, the chosen kernel in front.
 
     found: by kernel name; of a spectrum that is not complete, a rank beyond what is known has no mark
     """
     names = sorted(found, key=lambda name: name == chosen)
-    lines = [_line(name, found[name].values, colour(found, name), name == chosen) for name in names]
     ranks = {name: int(found[name].rank(epsilon).high) for name in names}
+    named = _named(ranks, next(iter(found)), chosen)
+    lines = [
+        _line(name, found[name].values, colour(found, name), name == chosen)
+        | {"legendrank": list(found).index(name), "showlegend": name in named}
+        for name in names
+    ]
     names = [name for name in names if ranks[name] <= len(found[name].values)]
     shown = [literal.plotly(name) for name in names]
     marks = {
         "type": "scatter",
         "mode": "markers",
-        "name": f"truncation rank at ε = {epsilon:g}",
+        # Short: the longest name decides how many stand side by side in the legend.
+        "name": "rank r",
+        "legendrank": len(found),
         "x": [ranks[name] for name in names],
         "y": [max(found[name].values[ranks[name] - 1], np.finfo(float).tiny) for name in names],
         "text": shown,
-        "meta": {"columns": ["kernel"]},
+        "meta": {"series": f"truncation rank at ε = {epsilon:g}", "columns": ["kernel"]},
         "customdata": [[name] for name in shown],
         "hovertemplate": "%{text}: truncation rank %{x}<extra></extra>",
         "marker": {
@@ -44,23 +54,22 @@ def spectra(found: Mapping[str, Spectrum], epsilon: float, chosen: str) -> go.Fi
     }
     return figure(
         [*lines, marks],
-        height=380,
-        showlegend=False,
-        margin={"l": 64, "r": 12, "t": 8, "b": 44},
+        height=420,
+        margin={"l": 64, "r": 12, "t": 28, "b": 44},
         xaxis={"title": "index i"},
         yaxis={"title": "singular value λ<sub>i</sub>", "dtick": 1, "type": "log", "tickformat": "~g"},
     )
 
 
 def summary(found: Mapping[str, Spectrum], epsilon: float, lam: float, chosen: str) -> go.Figure:
-    """Truncation rank, redundancy and effective dimension of every kernel, in the colours of its spectrum."""
+    """Truncation rank, redundancy and effective dimension at λ of every kernel, in the colours of its spectrum."""
     names = list(found)
     ranks = [found[name].rank(epsilon) for name in names]
     sizes = [found[name].m for name in names]
     measures = {
         f"Truncation rank r (ε = {epsilon:g})": ranks,
         "Data redundancy m / r": [Between(m / r.high, m / r.low) for m, r in zip(sizes, ranks, strict=True)],
-        f"Effective dimension d(λ = {lam:.2g})": [found[name].dimension(lam) for name in names],
+        "Effective dimension d(λ̄)": [found[name].dimension(lam) for name in names],
     }
     bars = [
         {
@@ -84,7 +93,7 @@ def summary(found: Mapping[str, Spectrum], epsilon: float, lam: float, chosen: s
             "textposition": ["outside" if number.exact else "inside" for number in numbers],
             "insidetextanchor": "end",
             "cliponaxis": False,
-            "meta": {"x": "value", "y": "kernel"},
+            "meta": {"x": title, "y": "kernel"},
             "hovertemplate": "%{y}: %{x:.4g}<extra></extra>",
             "marker": {"color": [faded(colour(found, name)["color"], 1 if name == chosen else 0.6) for name in names]},
             **on(i),
@@ -122,8 +131,9 @@ def kernel_picture(kernel: Kernel, labels: np.ndarray) -> go.Figure:
         "y": middle,
         "z": blocks.astype(np.float32),
         "colorscale": SEQUENTIAL,
+        "meta": {"x": "column's input, by cluster", "y": "row's input, by cluster"},
         "colorbar": colorbar("cosine", len=0.85, y=1, yanchor="top"),
-        "hovertemplate": "inputs %{x:.0f}, %{y:.0f} in cluster order: %{z:.3f}<extra></extra>",
+        "hovertemplate": "places %{x:.0f}, %{y:.0f} in cluster order: %{z:.3f}<extra></extra>",
     }
     edges = np.cumsum(np.bincount(labels))[:-1] - 0.5
     ends = [-0.5, len(labels) - 0.5]
@@ -139,7 +149,7 @@ def kernel_picture(kernel: Kernel, labels: np.ndarray) -> go.Figure:
     plain = {"constraintoward": "top", "showgrid": False, "zeroline": False, "constrain": "domain", "range": ends}
     return figure(
         [heat, cuts],
-        height=380,
+        height=420,
         showlegend=False,
         margin={"l": 48, "r": 8, "t": 8, "b": 44},
         xaxis=plain | {"title": "input, by cluster"},
@@ -147,10 +157,29 @@ def kernel_picture(kernel: Kernel, labels: np.ndarray) -> go.Figure:
     )
 
 
+def alike(kernel: Kernel, labels: np.ndarray) -> tuple[float, float]:
+    """Mean cosine between the gradients of two inputs of one cluster, and of two inputs of different ones."""
+    m, H = len(labels), int(labels.max()) + 1
+    unit = np.zeros((m, H))
+    unit[np.arange(m), labels] = 1 / np.sqrt(np.clip(kernel.diagonal(), np.finfo(float).tiny, None))
+    sums, counts = unit.T @ kernel.times(unit), np.bincount(labels, minlength=H)
+    within, pairs = np.trace(sums) - m, np.sum(counts * (counts - 1))
+    others = m * m - np.sum(counts**2)
+    return float(within / max(pairs, 1)), float((sums.sum() - np.trace(sums)) / max(others, 1))
+
+
 def colour(found: Mapping[str, Spectrum], name: str) -> dict:
     """Colour and dash of a kernel: the same for its line, its mark and its bar."""
-    place = list(found).index(name)
-    return {"color": series(place), "dash": DASHES[place // 7 % len(DASHES)]}
+    place = list(found).index(name) - 1
+    # The mean of all is drawn apart from the classes.
+    return {"color": series(max(place, 0)), "dash": DASHES[place // len(SERIES) % len(DASHES)]} if place >= 0 else MEAN
+
+
+def _named(ranks: Mapping[str, int], mean: str, chosen: str) -> set[str]:
+    """The kernels that a legend has room for."""
+    if len(ranks) <= NAMED:
+        return set(ranks)
+    return {mean, chosen, min(ranks, key=ranks.__getitem__), max(ranks, key=ranks.__getitem__)}
 
 
 def _line(name: str, values: np.ndarray, style: dict, chosen: bool) -> dict:

@@ -8,24 +8,27 @@ Pages draw the panels with `show`; the report prints those of every section. A p
         left, right = st.columns(2)
         ...
 
-SECTIONS finds them all, in the order of the pages.
+SECTIONS finds them all: what stands on Home, then the others in the order of the pages.
 """
 
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from pkgutil import iter_modules
+from types import ModuleType
 
-from dntk_core.dashboard.navigation import pages
+from dntk_core.dashboard.drawing.navigation import pages
+from dntk_core.dashboard.drawing.panel import Panel
 from dntk_core.dashboard.page import Page
-from dntk_core.dashboard.panel import Panel
+
+Panels = Callable[[Page], Sequence[Panel]]
 
 
-def _sections() -> dict[str, Callable[[Page], Sequence[Panel]]]:
+def _sections() -> list[ModuleType]:
     modules = [import_module(f"{__name__}.{found.name}") for found in iter_modules(__path__)]
-    order = [label for _, label in pages()]
-    # What stands on Home goes by another title and comes first.
-    modules.sort(key=lambda module: order.index(module.TITLE) if module.TITLE in order else -1)
-    return {module.TITLE: module.panels for module in modules}
+    order = ["Overview", "Cost", *(label for _, label in pages())]
+    return sorted(modules, key=lambda module: order.index(module.TITLE))
 
 
-SECTIONS = _sections()
+SECTIONS: dict[str, Panels] = {module.TITLE: module.panels for module in _sections()}
+# What a report prints: all that a page shows one part at a time.
+PRINTED: dict[str, Panels] = {module.TITLE: getattr(module, "printed", module.panels) for module in _sections()}

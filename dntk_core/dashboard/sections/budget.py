@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from dntk_core.dashboard import literal
-from dntk_core.dashboard.controls import RIDGES
+from dntk_core.dashboard.choices.controls import RIDGES
+from dntk_core.dashboard.choices.kernel import chosen_class, kernel_name
+from dntk_core.dashboard.drawing import literal
+from dntk_core.dashboard.drawing.panel import Panel
 from dntk_core.dashboard.figures import budget as figures
-from dntk_core.dashboard.kernel import chosen_class, kernel_name
 from dntk_core.dashboard.page import Page
-from dntk_core.dashboard.panel import Panel
 from dntk_core.kernels.spectrum import parameter_redundancy
 from dntk_core.readout.bounds import ASSUMPTIONS, Approximation, split_approximation
 
@@ -63,7 +63,7 @@ def panels(here: Page, parts: bool = True) -> tuple[Panel, Panel]:
     largest = max(sizes, key=lambda term: sizes[term])
     whole = here.live.spectrum(c)
     redundancy = [parameter_redundancy(whole, run.parameters, k, view.epsilon) for k in DIMENSIONS]
-    k = run.features.shape[2]
+    k = run.k
     own = parameter_redundancy(whole, run.parameters, k, view.epsilon)
     measured = run.projection_error.get("measured_mean_kernel" if c is None else "measured")
     return (
@@ -91,7 +91,7 @@ def split(here: Page) -> Approximation | None:
     run, live = here.run, here.live
     if run.spec.projection.name == "identity":
         return None
-    test = run.artifacts["features"]["test_features"]
+    test = run.test_features
     # It is measured at each class's best ridge, whatever the slider says.
     budget = live.error_budget(RIDGES[0])
     return live.remember(("split",), lambda: split_approximation(run.features, test, live.problem, budget))
@@ -114,9 +114,9 @@ def _parts(found: Approximation | None, c: int | None) -> str:
 def calls(here: Page) -> tuple[str, ...]:
     """The calls that give these numbers."""
     view, c = here.view, chosen_class(here.view)
-    features = 'run.features, run.artifacts["features"]["test_features"]'
+    features = "run.features, run.test_features"
     return (
         f"live.error_budget({view.ridge})",
         f"split_approximation({features}, run.problem, live.error_budget({RIDGES[0]}))",
-        f"parameter_redundancy(live.spectrum({c}), run.parameters, run.features.shape[2], {view.epsilon})",
+        f"parameter_redundancy(live.spectrum({c}), run.parameters, run.k, {view.epsilon})",
     )

@@ -1,28 +1,39 @@
 """Curves: scores and conditioning over size, rank and ridge; all methods side by side."""
 
+from dataclasses import asdict
+
 import numpy as np
 import pandas as pd
 
 from dntk_core.base.progress import Report, ignore
-from dntk_core.dashboard.controls import RIDGES
+from dntk_core.dashboard.choices.controls import RIDGES
+from dntk_core.dashboard.choices.mixing import READOUT, current_mixing, other_readout
+from dntk_core.dashboard.choices.mixing import USES as USED
+from dntk_core.dashboard.drawing import reads
+from dntk_core.dashboard.drawing.metrics import METRICS, written
+from dntk_core.dashboard.drawing.panel import Panel
+from dntk_core.dashboard.drawing.recipe import mixing_call
 from dntk_core.dashboard.figures import curves as figures
-from dntk_core.dashboard.metrics import METRICS, written
-from dntk_core.dashboard.mixing import READOUT, current_mixing, other_readout
 from dntk_core.dashboard.page import Page
-from dntk_core.dashboard.panel import Panel
-from dntk_core.dashboard.recipe import mixing_call
 from dntk_core.distill import METHODS
 from dntk_core.readout.comparison import MethodCurve
 from dntk_core.readout.ridge import READOUTS
 
 TITLE = "Curves"
 VIEWS = {"size": "Size", "rank": "Rank", "ridge": "Ridge", "methods": "All methods"}
+# The sliders that matter to each.
+USES = {
+    "size": USED,
+    "rank": ("rank", "ridge"),
+    "ridge": USED,
+    "methods": ("method", "ridge", "readout"),
+}
 SEEDS, SIZES, RANKS = range(3), 24, 80
 # A readout on s gradients solves an s × s system per class.
 LARGEST = 4000
 SCORES = r"""
 **Accuracy** is against labels, **fidelity** the share of test inputs where kernel and network choose alike, **MSE** is
-over logits. The band is the 95 % interval of a share of so many test inputs (Wilson's). **Condition number** and
+over logits. The band is the 95% interval of a share of so many test inputs (Wilson's). **Condition number** and
 **smallest eigenvalue** are those of the matrix solved, $\lambda$ included, averaged over classes. The dashed line marks
 where the sliders stand.
 """
@@ -47,18 +58,13 @@ METHODS_DEFINITION = (
 Each method makes at most $s$ rows $A$; all are solved with the same ridge and readout and scored on the same test
 inputs. With $V$ an orthonormal basis of the distilled gradients and $\Phi$ centred, **variance covered** is
 $\|\Phi VV^\top\|_F^2/\|\Phi\|_F^2$ and **reconstruction error** $\|\Phi-\Phi VV^\top\|_F^2/m$.
-Bands are one standard deviation over three seeds; for the chosen method, the 95 % interval of its share of test inputs.
+Bands are one standard deviation over three seeds; for the chosen method, the 95% interval of its share of test inputs.
 Its dashed line is the other readout. Ridge-optimal looks at the network's outputs, all others only at gradients.
 Local-global is set for each $s$ by the energy it captures: hover, or the table below, names the setting. With the
 paper's own $H\in\{5,10,15,20\}$ it needs five gradients.
 """
     + READOUT
 )
-READS = {
-    "size": "How soon a few gradients of the chosen method do the work of all, and what more of them do to the solve.",
-    "rank": "How many directions of each class kernel the predictions need.",
-    "ridge": "Too small a ridge leaves the solve ill-conditioned, too large a one flattens the fit.",
-}
 
 
 def panels(here: Page) -> tuple[Panel, ...]:
@@ -89,7 +95,26 @@ def panel(here: Page, over: str, report: Report = ignore) -> Panel:
         results |= {f"all {m}": live.ridge_curve(None, RIDGES)}
         mark, left_out = view.ridge, live.leave_one_out(RIDGES)
     figure = figures.curve(results, over, mark, network, t, settings, left_out)
-    return Panel(f"curve_{over}", figure, f"Over {figures.AXES[over]}", READS[over], DEFINITIONS[over])
+    first = next(iter(results.values()))
+    read = (reads.over_ridge if over == "ridge" else reads.over_count)(first, figures.AXES[over], mark)
+    return Panel(f"curve_{over}", figure, f"Over {figures.AXES[over]}", read, DEFINITIONS[over])
+
+
+def sliders_at(here: Page, over: str, point: dict) -> dict:
+    """What the sliders say at a point: its rank or ridge; for a size, Algorithm 1 set to make about so many."""
+    x = float(point["x"])
+    if over == "rank":
+        return {"rank": round(x)}
+    if over == "ridge":
+        return {"ridge": nearest_ridge(x)}
+    found = here.live.distil("local-global", max(1, round(x)), here.view.ridge).setting
+    chosen = {"method": point["series"]} if point.get("series") in METHODS else {}
+    return chosen | (asdict(found) if found else {})
+
+
+def nearest_ridge(value: float) -> float:
+    """The ridge that the slider has next to a value."""
+    return min(RIDGES, key=lambda ridge: abs(np.log(ridge / value)))
 
 
 def _settings(here: Page, sizes: list[int]) -> tuple[str, ...]:
@@ -110,8 +135,7 @@ def methods_panel(here: Page, report: Report) -> Panel:
         "methods",
         figures.comparison(curves, len(here.run.targets), view.method, other),
         "All methods",
-        f"Who needs fewest gradients for the same score, read out from {READOUTS[view.readout].title}; the method "
-        "chosen in the sidebar is drawn thick, dashed in the other readout.",
+        reads.of_methods(curves, view.method),
         METHODS_DEFINITION,
     )
 

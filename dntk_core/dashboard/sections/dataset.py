@@ -4,11 +4,17 @@ from dataclasses import replace
 
 import numpy as np
 
+from dntk_core.base.numbering import FIRST as NUMBERED
 from dntk_core.base.spec import BASES, DatasetSpec, RunSpec
+from dntk_core.cache.artifact import Artifact
+from dntk_core.dashboard.choices.picks import Pick
+from dntk_core.dashboard.drawing import literal
+from dntk_core.dashboard.drawing.panel import Panel
 from dntk_core.dashboard.figures import curves as curve_figures
 from dntk_core.dashboard.figures import dataset as figures
+from dntk_core.dashboard.figures.judgements import judgements
 from dntk_core.dashboard.page import Page
-from dntk_core.dashboard.panel import Panel
+from dntk_core.data.images import as_images
 from dntk_core.dataset.sizes import evenly_sized
 from dntk_core.dataset.soft_labels import shares
 from dntk_core.run.pipeline import Run
@@ -50,24 +56,21 @@ heaviest first. Each kernel is scored against its own network.
 """
 
 
-def panels(here: Page, first: int = 0, other: Run | None = None) -> tuple[Panel, ...]:
-    """All figures of a distilled run, galleries from class `first` on; none for a run on real images."""
+def panels(here: Page, first: int = 0, other: Run | None = None, real: Run | None = None) -> tuple[Panel, ...]:
+    """All figures of a distilled run, galleries from class `first` on; none for a run on real images.
+
+    other: the same images under the other network; real: a run on real images of the same data
+    """
     run, made = here.run, here.run.distillation
     if made is None:
         return ()
     names, method = run.class_names, run.spec.dataset.method
+    needed = len(names) * len(made["labels"])
     labels, weights = np.array(made["labels"]), np.array(made["weights"])
-    shown = range(first, min(first + ROWS, len(names)))
-    real = np.array(made["real_features"]), np.array(made["real_labels"])
+    known = np.array(made["real_features"]), np.array(made["real_labels"])
     placed = np.array(made["points"]), np.array(made["features"])
     return (
-        Panel(
-            "dataset_gallery",
-            figures.gallery(run.images, labels, weights, shares(made["soft_labels"]), names, shown),
-            f"{len(labels)} images for {run.artifacts['inputs'].note['n']:,}",
-            f"Made by {method}: a row per class, below each image the share of its class that it stands for.",
-            GALLERY,
-        ),
+        pictures(made, names, method, run.artifacts["inputs"].note["n"], first, real),
         Panel(
             "dataset_losses",
             figures.losses(made["losses"], names),
@@ -77,16 +80,17 @@ def panels(here: Page, first: int = 0, other: Run | None = None) -> tuple[Panel,
         ),
         Panel(
             "dataset_map",
-            figures.feature_map(*real, *placed, labels, weights, names),
+            figures.feature_map(*known, *placed, labels, weights, names),
             "Feature space",
-            "Distilled images should lie where the real ones of their class are dense; larger ones stand for more.",
+            "Distilled images should lie where the real ones of their class are dense; larger ones stand for more. "
+            "Click a real image for the one that stands for it.",
             MAP,
         ),
         Panel(
             "dataset_judged",
-            figures.judgements(run.judgements),
+            judgements(run.judgements, needed),
             "What the gradients of each selection miss",
-            "Shorter is better; grey is missed by every subspace of that size, orange is the selection's own fault.",
+            _judged(run, needed),
             JUDGED,
         ),
         Panel(
@@ -97,6 +101,71 @@ def panels(here: Page, first: int = 0, other: Run | None = None) -> tuple[Panel,
             BASE,
         ),
     )
+
+
+def pictures(
+    made: Artifact, names: tuple[str, ...], method: str, n: int, first: int = 0, real: Run | None = None
+) -> Panel:
+    """The images themselves: there as soon as they are made, whatever else is still being computed."""
+    labels, weights = np.array(made["labels"]), np.array(made["weights"])
+    shown = range(first, min(first + ROWS, len(names)))
+    beside = None if real is None else (real.images, real.train_labels)
+    soft = shares(made["soft_labels"])
+    sure = float(np.mean(soft.argmax(axis=1) == labels))
+    return Panel(
+        "dataset_gallery",
+        figures.gallery(as_images(made["images"]), labels, weights, soft, names, shown, beside),
+        f"{len(labels)} images for {n:,}",
+        f"Made by {method}, a row per class, below each image the share of its class that it stands for: one stands "
+        f"for {n / len(labels):,.0f} on average, and the network takes {sure:.1%} of them for their own class.",
+        GALLERY,
+    )
+
+
+def pick_at(here: Page, panel: str, point: dict) -> Pick | None:
+    """What a tile, a line, a mark or a bar of a figure stands for."""
+    run, made, data = here.run, here.run.distillation, point.get("customdata")
+    names = [literal.plotly(name) for name in run.class_names]
+    if panel == "dataset_losses" and point["series"] in names:
+        return Pick.of("class", names.index(point["series"]))
+    if panel == "dataset_gallery" and data:
+        return Pick.of("input", int(data[0]) - NUMBERED)
+    if panel == "dataset_map" and data and made is not None:
+        place = int(data[1]) - NUMBERED
+        return Pick.of("input", stands_for(made, place) if point["series"] == "real image" else place)
+    if panel == "dataset_judged":
+        names = [literal.plotly(each.name) for each in run.judgements]
+        return Pick.of("selection", names.index(point["y"])) if point["y"] in names else None
+    if panel == "dataset_bases":
+        return Pick.of("heaviest", round(point["x"]) - NUMBERED)
+    return None
+
+
+def stands_for(made: Artifact, real: int) -> int:
+    """The distilled image of its class whose barycenter point lies next to a real image."""
+    own = np.flatnonzero(np.array(made["labels"]) == made["real_labels"][real])
+    return int(own[np.argmin(np.linalg.norm(made["points"][own] - made["real_features"][real], axis=1))])
+
+
+def room_needed(run: Run) -> RunSpec | None:
+    """The run with dimensions enough for all judgements, if this one has too few: k above C·m."""
+    needed = len(run.class_names) * len(run.targets)
+    if run.k > needed or run.spec.projection.name == "identity":
+        return None
+    enough = 1 << (2 * needed - 1).bit_length()
+    return replace(run.spec, projection=replace(run.spec.projection, k=enough))
+
+
+def _judged(run: Run, needed: int) -> str:
+    sentence = "Shorter is better; grey is missed by every subspace of that size, orange is the selection's own fault."
+    times = {each.name: each.classes_held_out.relative for each in run.judgements if each.classes_held_out}
+    if times:
+        best, own = min(times, key=lambda name: times[name]), run.spec.dataset.method
+        sentence += f" On held-out inputs {best} misses least, {times[best]:.2f} times what PCA does"
+        sentence += f"; {own} {times[own]:.2f} times." if own in times and own != best else "."
+    if room_needed(run) is not None:
+        sentence += f" What is empty needs more than {needed:,} dimensions, one for each image and class."
+    return sentence
 
 
 def base_curves(here: Page, other: Run | None) -> dict:
@@ -116,9 +185,14 @@ def sibling(spec: RunSpec) -> RunSpec:
     return replace(spec, dataset=replace(spec.dataset, base=base))
 
 
-def distilled(spec: RunSpec) -> RunSpec:
+def distilled(spec: RunSpec, method: str = "wmdd", per_class: int = 10, iterations: int = 300) -> RunSpec:
     """The run that distils a run's images first."""
-    return replace(spec, dataset=DatasetSpec(method="wmdd"))
+    return replace(spec, dataset=DatasetSpec(method, per_class=per_class, iterations=iterations))
+
+
+def original(spec: RunSpec) -> RunSpec:
+    """The run on real images that a distilled one belongs to."""
+    return replace(spec, dataset=DatasetSpec())
 
 
 def _fall(losses: np.ndarray, spec: DatasetSpec) -> str:

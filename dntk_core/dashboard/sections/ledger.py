@@ -1,10 +1,10 @@
 """Home: what the kernel costs and what distillation saves."""
 
+from dntk_core.dashboard.choices.mixing import current_mixing
+from dntk_core.dashboard.drawing.panel import Panel
 from dntk_core.dashboard.figures.ledger import ledgers
-from dntk_core.dashboard.mixing import current_mixing
 from dntk_core.dashboard.page import Page
-from dntk_core.dashboard.panel import Panel
-from dntk_core.run.ledger import IMAGENET, Description, ledger
+from dntk_core.run.ledger import IMAGENET, Counts, Description, ledger
 
 TITLE = "Cost"
 DEFINITION = r"""
@@ -17,7 +17,7 @@ Training side only; every way needs the same test gradients. Two counts, because
   one; bytes of gradients and kernels, $8\,C\,(n^2 + nP)$, $8\,C\,(n^2 + nk)$ and $8\,C\,(m^2 + mk)$.
 - **Jacobians**: inputs whose gradients are computed, $n$, $n$ and $m$.
 
-The second row counts ImageNet with ResNet-50 at 50 distilled images and one distilled gradient per class.
+The second row counts ImageNet with ResNet-50 at 50 distilled inputs and one distilled gradient per class.
 """
 
 
@@ -29,19 +29,28 @@ def description(here: Page) -> Description:
         m=len(run.targets),
         P=run.parameters,
         C=len(run.class_names),
-        k=run.features.shape[2],
+        k=run.k,
         s=current_mixing(here.live, here.view).size,
         forward=run.artifacts["features"].note["forward_flops"],
         iterations=run.spec.dataset.iterations if run.spec.dataset.method == "wmdd" else 0,
+        sees=run.preprocessing,
     )
+
+
+def counted(here: Page) -> dict[str, Counts]:
+    """The cost of the open run and of the paper's largest."""
+    return {"this run": ledger(description(here)), "ImageNet": ledger(IMAGENET)}
 
 
 def panels(here: Page) -> tuple[Panel, ...]:
     """The cost of the open run and of the paper's largest, three ways, counted twice."""
-    rows = {"this run": ledger(description(here)), "ImageNet": ledger(IMAGENET)}
+    rows = counted(here)
     saved = [count.saving("flops") for count in (rows["this run"].paper, rows["this run"].everything)]
     read = (
         f"Shorter is cheaper, each gridline ten times: DNTK takes {saved[0]:,.0f} times fewer FLOPs than the naive "
-        f"kernel as the paper counts, {saved[1]:,.0f} times fewer with all gradients included."
+        f"kernel as the paper counts, {saved[1]:,.0f} times fewer with all gradients included. "
+        "Click a bar for its terms."
     )
+    if sees := rows["this run"].sees:
+        read += f" Counted for inputs as the network sees them: {sees}."
     return (Panel("ledger", ledgers(rows), "What the kernel costs", read, DEFINITION),)

@@ -3,7 +3,7 @@
 A source is a function of a DataSpec that returns a RawDataset.
 """
 
-from dntk_core.data.sources import digits, folder, imagenette, npz, torchvision_arrays
+from dntk_core.data.sources import digits, folder, hugging_face, imagenette, npz, torchvision_arrays
 from dntk_core.data.sources.source import Loader, RawDataset, Split
 
 __all__ = ["SOURCES", "Loader", "RawDataset", "Split"]
@@ -12,6 +12,7 @@ SOURCES: dict[str, Loader] = {
     "digits": digits.load,
     "folder": folder.load,
     "npz": npz.load,
+    "hf": hugging_face.load,
     "imagenette": imagenette.load,
     "mnist": torchvision_arrays.loader("MNIST", flip=False),
     "fashion_mnist": torchvision_arrays.loader("FashionMNIST", flip=True),

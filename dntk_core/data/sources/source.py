@@ -9,13 +9,14 @@ import numpy as np
 from dntk_core.base.errors import DNTKError
 from dntk_core.base.spec import DataSpec
 from dntk_core.data.images import ImageArray, Images
+from dntk_core.data.inputs import IMAGE, Inputs
 
 
 @dataclass(frozen=True)
 class Split:
-    """Images (n, channels, height, width) in [0, 1], decoded when indexed, and their labels (n,)."""
+    """Inputs, images (n, channels, height, width) in [0, 1] or others, taken when indexed; their labels (n,)."""
 
-    images: Images
+    inputs: Inputs
     labels: np.ndarray
 
 
@@ -24,13 +25,19 @@ class RawDataset:
     """What a source finds: two splits and the class names.
 
     flip: whether a mirrored image still shows its class; skipped: files that are not images
+    kind: what the inputs are; vocabulary: words of the token ids, or names of a table's columns
+    mean, std: per channel, where the source knows how its images are normalised
     """
 
     train: Split
     test: Split
     class_names: tuple[str, ...]
-    flip: bool
+    flip: bool = False
     skipped: tuple[str, ...] = ()
+    kind: str = IMAGE
+    vocabulary: tuple[str, ...] = ()
+    mean: tuple[float, ...] = ()
+    std: tuple[float, ...] = ()
 
 
 Loader = Callable[[DataSpec], RawDataset]
@@ -38,8 +45,8 @@ Loader = Callable[[DataSpec], RawDataset]
 
 def resized(images: np.ndarray, spec: DataSpec) -> Images:
     """An array of images at the size that the spec asks for."""
-    plain = images.dtype == np.float32 and spec.size in (0, images.shape[-1])
-    return images if plain else ImageArray(images, spec.size or images.shape[-1])
+    plain = images.dtype == np.float32 and (not spec.size or images.shape[2:] == (spec.size, spec.size))
+    return images if plain else ImageArray(images, spec.size)
 
 
 def existing_path(spec: DataSpec, what: str) -> Path:

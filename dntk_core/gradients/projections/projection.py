@@ -9,6 +9,7 @@ from torch import Tensor
 
 from dntk_core.base.errors import DNTKError
 from dntk_core.gradients.network import Network
+from dntk_core.gradients.rules import Call
 
 
 class Projector(Protocol):
@@ -20,14 +21,15 @@ class Projector(Protocol):
     k: int
     kept: int
 
-    def begin(self, inputs: tuple[Tensor, ...]) -> Any:
-        """Do once per batch what does not depend on the logit; inputs: what went into every fast layer."""
+    def begin(self, calls: tuple[Call, ...]) -> Any:
+        """Do once per batch what does not depend on the logit; calls: the operations with fast gradients."""
         ...
 
     def project(self, state: Any, signals: tuple[Tensor | None, ...], rest: dict[str, Tensor]) -> Tensor:
         """Project the gradients of one logit, (b, k).
 
-        state: what `begin` returned; signals: δ at every fast layer's output; rest: gradients of all other parameters
+        state: what `begin` returned; signals: δ at every call's output; rest: gradients of other parameters, which
+        may be any, since a batch that takes another way has them all there
         """
         ...
 

@@ -1,29 +1,67 @@
-"""Layer kinds whose per-sample gradients have a closed form: one file for each, one row of RULES.
+"""Operations whose parameters' per-sample gradients have a closed form: one file for each kind, rows of OPERATIONS.
 
-A kind that has no row takes the general path, which is slower and needs nothing.
+An operation that has no row takes the general path, which is slower and needs nothing. Several rules of one
+operation are tried in turn; COMPOSITES are functions made of several operations.
 """
 
-from torch import nn
+from collections.abc import Callable
 
-from dntk_core.gradients.equivalents import FrozenBatchNorm, PerInput
-from dntk_core.gradients.rules.convolution import Conv2dRule
-from dntk_core.gradients.rules.embedding import EmbeddingRule
-from dntk_core.gradients.rules.linear import LinearRule
-from dntk_core.gradients.rules.norms import BatchNormRule, GroupNormRule, LayerNormRule
-from dntk_core.gradients.rules.per_input import PerInputRule
-from dntk_core.gradients.rules.rule import MatrixRule, Rule
+import torch
+import torch.nn.functional as F
+from torch import Tensor
 
-__all__ = ["RULES", "MatrixRule", "Rule"]
+from dntk_core.gradients.rules.attention import multi_head_attention
+from dntk_core.gradients.rules.convolution import Convolution, TransposedConvolution
+from dntk_core.gradients.rules.elementwise import (
+    Copies,
+    Difference,
+    PReLU,
+    Scaling,
+    ScalingFromLeft,
+    Sum,
+    SumFromLeft,
+)
+from dntk_core.gradients.rules.embedding import Embedding, EmbeddingBag, Indexed
+from dntk_core.gradients.rules.linear import AddedRightProduct, LeftProduct, Linear, RightProduct
+from dntk_core.gradients.rules.norms import BatchNorm, GroupNorm, InstanceNorm, LayerNorm, RMSNorm
+from dntk_core.gradients.rules.operation import Call, Leaf, MatrixOperation, Operation
 
-RULES: dict[type[nn.Module], Rule] = {
-    nn.Linear: LinearRule(),
-    nn.Conv2d: Conv2dRule(),
-    nn.BatchNorm1d: BatchNormRule(),
-    nn.BatchNorm2d: BatchNormRule(),
-    nn.BatchNorm3d: BatchNormRule(),
-    FrozenBatchNorm: BatchNormRule(),
-    nn.GroupNorm: GroupNormRule(),
-    nn.LayerNorm: LayerNormRule(),
-    nn.Embedding: EmbeddingRule(),
-    PerInput: PerInputRule(),
+__all__ = ["COMPOSITES", "OPERATIONS", "Call", "Leaf", "MatrixOperation", "Operation"]
+
+_SUM, _PRODUCT, _MATMUL = (Sum(), SumFromLeft()), (Scaling(), ScalingFromLeft()), (RightProduct(), LeftProduct())
+
+OPERATIONS: dict[Callable, tuple[Operation, ...]] = {
+    F.linear: (Linear(),),
+    torch.matmul: _MATMUL,
+    Tensor.matmul: _MATMUL,
+    Tensor.__matmul__: _MATMUL,
+    torch.mm: _MATMUL,
+    Tensor.mm: _MATMUL,
+    torch.addmm: (AddedRightProduct(),),
+    Tensor.addmm: (AddedRightProduct(),),
+    F.conv1d: (Convolution(),),
+    F.conv2d: (Convolution(),),
+    F.conv3d: (Convolution(),),
+    F.conv_transpose1d: (TransposedConvolution(),),
+    F.conv_transpose2d: (TransposedConvolution(),),
+    F.conv_transpose3d: (TransposedConvolution(),),
+    F.batch_norm: (BatchNorm(),),
+    F.group_norm: (GroupNorm(),),
+    F.instance_norm: (InstanceNorm(),),
+    F.layer_norm: (LayerNorm(),),
+    F.rms_norm: (RMSNorm(),),
+    F.embedding: (Embedding(),),
+    F.embedding_bag: (EmbeddingBag(),),
+    Tensor.__getitem__: (Indexed(),),
+    torch.add: _SUM,
+    Tensor.add: _SUM,
+    Tensor.add_: _SUM,
+    torch.sub: (Difference(),),
+    Tensor.sub: (Difference(),),
+    torch.mul: _PRODUCT,
+    Tensor.mul: _PRODUCT,
+    torch.prelu: (PReLU(),),
+    Tensor.expand: (Copies(),),
 }
+
+COMPOSITES: dict[Callable, Callable] = {F.multi_head_attention_forward: multi_head_attention}

@@ -1,72 +1,192 @@
 """Convolutions: y = W ∗ x; a position is an output pixel, a its input patch; any stride, dilation and groups."""
 
 import math
+from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
-from dntk_core.gradients.rules.rule import MatrixRule, bias_gradient
+from dntk_core.gradients.rules.operation import Arguments, Call, MatrixOperation, Operation, by_input
 
 
-class Conv2dRule(MatrixRule):
-    """∂f/∂W = Σ_positions δ ⊗ a in every group."""
+@dataclass(frozen=True)
+class Geometry:
+    """How a kernel moves over its input, one number for each axis in space."""
 
-    def supports(self, module: nn.Conv2d) -> bool:
-        return module.padding_mode == "zeros" and not isinstance(module.padding, str)
+    stride: tuple[int, ...]
+    padding: tuple[int, ...]
+    dilation: tuple[int, ...]
+    groups: int
+    transposed: bool = False
+    output_padding: tuple[int, ...] = ()
 
-    def patches(self, module: nn.Conv2d, x: Tensor) -> Tensor:
-        if module.kernel_size == module.stride == (1, 1) and module.padding == (0, 0):
+
+class Convolution(MatrixOperation):
+    """∂f/∂W = Σ_positions δ ⊗ a in every group; one, two or three axes in space."""
+
+    def bind(
+        self,
+        input: Tensor,
+        weight: Tensor,
+        bias: Tensor | None = None,
+        stride: int | tuple[int, ...] = 1,
+        padding: int | tuple[int, ...] | str = 0,
+        dilation: int | tuple[int, ...] = 1,
+        groups: int = 1,
+    ) -> Arguments | None:
+        axes = weight.ndim - 2
+        if input.ndim != weight.ndim:
+            return None
+        dilation = _each(dilation, axes)
+        if isinstance(padding, str):
+            input, padding = _named_padding(input, padding, weight.shape[2:], dilation)
+        geometry = Geometry(_each(stride, axes), _each(padding, axes), dilation, groups)
+        return Arguments(input, {"weight": weight, "bias": bias}, (geometry, weight.shape))
+
+    def patches(self, call: Call) -> Tensor:
+        geometry, shape = call.settings
+        x, kernel = call.x, shape[2:]
+        if math.prod(kernel) == 1 and set(geometry.stride) == {1} and set(geometry.padding) == {0}:
             # A pixel is its own patch: nothing to copy.
-            return x.reshape(len(x), module.groups, x.shape[1] // module.groups, -1)
-        unfolded = F.unfold(x, module.kernel_size, module.dilation, _padding(module), module.stride)
-        return unfolded.reshape(len(x), module.groups, -1, unfolded.shape[-1])
+            return self.signal(call, x)
+        if len(kernel) > 2:
+            # One filter for each entry of a patch.
+            i = math.prod(shape[1:])
+            return self.projected(call, torch.eye(i, device=x.device, dtype=x.dtype).repeat(geometry.groups, 1))
+        if len(kernel) == 1:
+            x = x.unsqueeze(2)
+        unfolded = F.unfold(
+            x,
+            _plane(kernel, 1),
+            _plane(geometry.dilation, 1),
+            _plane(geometry.padding, 0),
+            _plane(geometry.stride, 1),
+        )
+        return self._regroup(call, unfolded)
 
-    def signal(self, module: nn.Conv2d, delta: Tensor) -> Tensor:
-        return delta.reshape(len(delta), module.groups, delta.shape[1] // module.groups, -1)
+    def signal(self, call: Call, delta: Tensor) -> Tensor:
+        return self._regroup(call, delta)
 
-    def projected(self, module: nn.Conv2d, x: Tensor, filters: Tensor) -> Tensor:
+    def projected(self, call: Call, filters: Tensor) -> Tensor:
         """F a as one convolution, no unfold."""
-        filters = filters.reshape(len(filters), *module.weight.shape[1:])
-        y = F.conv2d(x, filters, None, module.stride, module.padding, module.dilation, module.groups)
-        return self.signal(module, y)
+        geometry, shape = call.settings
+        filters = filters.reshape(len(filters), *shape[1:])
+        convolve = (F.conv1d, F.conv2d, F.conv3d)[len(shape) - 3]
+        y = convolve(call.x, filters, None, geometry.stride, geometry.padding, geometry.dilation, geometry.groups)
+        return self._regroup(call, y)
 
-    def side(self, module: nn.Conv2d, x: Tensor) -> Tensor:
-        """Patches; of a depthwise convolution x itself, a ninth of them for 3 × 3."""
-        return x if _depthwise(module) else self.patches(module, x)
+    def side(self, call: Call) -> Tensor:
+        """Patches; of a depthwise convolution, and in three dimensions, x itself, which is smaller."""
+        return call.x if _by_groups(call) else self.patches(call)
 
-    def side_numbers(self, module: nn.Conv2d, shape: tuple[int, ...]) -> int:
+    def side_numbers(self, call: Call) -> int:
         """The patches of a spatial convolution."""
-        if _depthwise(module) or math.prod(module.weight.shape[2:]) == 1:
+        _, shape = call.settings
+        if _by_groups(call) or math.prod(shape[2:]) == 1:
             return 0
-        groups, outputs, inputs = self.matrix_shape(module)
-        return groups * inputs * math.prod(shape) // (groups * outputs)
+        groups, outputs, inputs = self.matrix_shape(call)
+        return groups * inputs * (call.size // (groups * outputs))
 
-    def gradients(self, module: nn.Conv2d, side: Tensor, delta: Tensor) -> tuple[Tensor, Tensor | None]:
-        signal = self.signal(module, delta)
-        if _depthwise(module):
-            return _depthwise_gradient(module, side, delta), bias_gradient(module, signal)
-        return signal @ side.transpose(-1, -2), bias_gradient(module, signal)
+    def gradients(self, call: Call, side: Tensor, delta: Tensor) -> dict[str, Tensor]:
+        if not _by_groups(call):
+            return super().gradients(call, side, delta)
+        found = {}
+        if "weight" in call.leaves:
+            found["weight"] = weight_gradient(call, side, delta)
+        if "bias" in call.leaves:
+            found["bias"] = self.signal(call, delta).sum(-1)
+        return found
 
-    def matrix_shape(self, module: nn.Conv2d) -> tuple[int, int, int]:
-        return module.groups, len(module.weight) // module.groups, module.weight[0].numel()
+    def matrix_shape(self, call: Call) -> tuple[int, int, int]:
+        geometry, shape = call.settings
+        return geometry.groups, shape[0] // geometry.groups, math.prod(shape[1:])
+
+    def _regroup(self, call: Call, values: Tensor) -> Tensor:
+        """(b·n, channels, …) → (b, g, channels/g, n·positions)."""
+        groups = call.settings[0].groups
+        if len(values) == call.b:
+            return values.reshape(call.b, groups, values.shape[1] // groups, -1)
+        rows = by_input(values.flatten(2), call.b).transpose(1, 2)
+        return rows.reshape(call.b, groups, values.shape[1] // groups, -1)
 
 
-def _padding(module: nn.Conv2d) -> tuple[int, ...]:
-    """The padding in pixels; `supports` refuses padding by name."""
-    return () if isinstance(module.padding, str) else module.padding
+class TransposedConvolution(Operation):
+    """y = the map back of a convolution with kernel W (i, o/g, …)."""
+
+    def bind(
+        self,
+        input: Tensor,
+        weight: Tensor,
+        bias: Tensor | None = None,
+        stride: int | tuple[int, ...] = 1,
+        padding: int | tuple[int, ...] = 0,
+        output_padding: int | tuple[int, ...] = 0,
+        groups: int = 1,
+        dilation: int | tuple[int, ...] = 1,
+    ) -> Arguments | None:
+        axes = weight.ndim - 2
+        if input.ndim != weight.ndim:
+            return None
+        stride, padding, dilation = (_each(value, axes) for value in (stride, padding, dilation))
+        geometry = Geometry(stride, padding, dilation, groups, True, _each(output_padding, axes))
+        return Arguments(input, {"weight": weight, "bias": bias}, (geometry, weight.shape))
+
+    def gradients(self, call: Call, side: Tensor, delta: Tensor) -> dict[str, Tensor]:
+        found = {}
+        if "weight" in call.leaves:
+            found["weight"] = weight_gradient(call, side, delta)
+        if "bias" in call.leaves:
+            found["bias"] = by_input(delta.flatten(2), call.b).sum((1, 3))
+        return found
 
 
-def _depthwise(module: nn.Conv2d) -> bool:
-    return module.groups == module.in_channels > 1
-
-
-def _depthwise_gradient(module: nn.Conv2d, x: Tensor, delta: Tensor) -> Tensor:
-    """Weight gradients of all inputs as those of a single input with b·channels channels: (b, o, 1, h, w)."""
-    b = len(x)
+def weight_gradient(call: Call, x: Tensor, delta: Tensor) -> Tensor:
+    """Weight gradients of all inputs as those of a single input with b·channels channels: (b, *shape of W)."""
+    geometry, shape = call.settings
+    rows = len(x)
     x, delta = x.reshape(1, -1, *x.shape[2:]), delta.reshape(1, -1, *delta.shape[2:])
     # Of the weight only its shape matters.
-    weight = x.new_empty(b * len(module.weight), *module.weight.shape[1:])
-    geometry = module.stride, module.padding, module.dilation, False, (0, 0), b * module.groups
-    _, gradient, _ = torch.ops.aten.convolution_backward(delta, x, weight, None, *geometry, (False, True, False))
-    return gradient.reshape(b, *module.weight.shape)
+    weight = x.new_empty(rows * shape[0], *shape[1:])
+    _, gradient, _ = torch.ops.aten.convolution_backward(
+        delta,
+        x,
+        weight,
+        None,
+        geometry.stride,
+        geometry.padding,
+        geometry.dilation,
+        geometry.transposed,
+        geometry.output_padding or (0,) * len(geometry.stride),
+        rows * geometry.groups,
+        (False, True, False),
+    )
+    gradient = gradient.reshape(rows, *shape)
+    return gradient if rows == call.b else by_input(gradient, call.b).sum(1)
+
+
+def _by_groups(call: Call) -> bool:
+    geometry, shape = call.settings
+    return len(shape) > 4 or (shape[1] == 1 and geometry.groups > 1)
+
+
+def _each(value: int | tuple[int, ...], axes: int) -> tuple[int, ...]:
+    """One number for each axis."""
+    values = (value,) if isinstance(value, int) else tuple(value)
+    return values * axes if len(values) == 1 else values
+
+
+def _plane(values: tuple[int, ...], alone: int) -> tuple[int, ...]:
+    """Numbers of one or two axes as those of a plane."""
+    return (alone, *values) if len(values) == 1 else tuple(values)
+
+
+def _named_padding(
+    x: Tensor, name: str, kernel: tuple[int, ...], dilation: tuple[int, ...]
+) -> tuple[Tensor, tuple[int, ...]]:
+    """The input and the padding in pixels that "same" or "valid" mean."""
+    total = [d * (size - 1) if name == "same" else 0 for size, d in zip(kernel, dilation, strict=True)]
+    if any(t % 2 for t in total):
+        # What is odd goes to the end of its axis.
+        x = F.pad(x, [n for t in reversed(total) for n in (0, t % 2)])
+    return x, tuple(t // 2 for t in total)

@@ -1,29 +1,80 @@
-"""Linear layers: y = W a + b over the last axis; every other axis is a position."""
+"""Linear maps: y = W a + bias over the last axis, or over the last but one; every other axis is a position."""
 
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
-from dntk_core.gradients.rules.rule import MatrixRule, bias_gradient
+from dntk_core.gradients.rules.operation import Arguments, Call, MatrixOperation
 
 
-class LinearRule(MatrixRule):
-    """∂f/∂W = Σ_positions δ ⊗ a; one group."""
+class Linear(MatrixOperation):
+    """y = a Wᵀ + bias, W (o, i): `linear`. One group."""
 
-    def patches(self, module: nn.Linear, x: Tensor) -> Tensor:
-        return x.reshape(len(x), -1, x.shape[-1]).transpose(1, 2).unsqueeze(1)
+    def bind(self, input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Arguments | None:
+        return Arguments(input, {"weight": weight, "bias": bias}) if weight.ndim == 2 else None
 
-    def signal(self, module: nn.Linear, delta: Tensor) -> Tensor:
-        return delta.reshape(len(delta), -1, delta.shape[-1]).transpose(1, 2).unsqueeze(1)
+    def patches(self, call: Call) -> Tensor:
+        return _columns(call.x, call.b)
 
-    def projected(self, module: nn.Linear, x: Tensor, filters: Tensor) -> Tensor:
-        return self.patches(module, F.linear(x, filters))
+    def signal(self, call: Call, delta: Tensor) -> Tensor:
+        return _columns(delta, call.b)
 
-    def side(self, module: nn.Linear, x: Tensor) -> Tensor:
-        return self.patches(module, x)
+    def projected(self, call: Call, filters: Tensor) -> Tensor:
+        return _columns(F.linear(call.x, filters), call.b)
 
-    def gradients(self, module: nn.Linear, side: Tensor, delta: Tensor) -> tuple[Tensor, Tensor | None]:
-        signal = self.signal(module, delta)
-        return signal @ side.transpose(-1, -2), bias_gradient(module, signal)
+    def matrix_shape(self, call: Call) -> tuple[int, int, int]:
+        return 1, call.shape[-1], call.x.shape[-1]
 
-    def matrix_shape(self, module: nn.Linear) -> tuple[int, int, int]:
-        return 1, module.weight.shape[0], module.weight.shape[1]
+
+class RightProduct(Linear):
+    """y = a W, W (i, o): `matmul` with a parameter on the right; as a matrix its rows are inputs."""
+
+    def bind(self, input: Tensor, weight: Tensor) -> Arguments | None:
+        return Arguments(input, {"weight": weight}) if weight.ndim == 2 and input.ndim > 1 else None
+
+    def to_matrix(self, call: Call, gradient: Tensor) -> Tensor:
+        _, o, i = self.matrix_shape(call)
+        return gradient.reshape(len(gradient), 1, i, o).transpose(-1, -2)
+
+    def from_matrix(self, gradient: Tensor) -> Tensor:
+        return gradient.transpose(-1, -2)
+
+
+class AddedRightProduct(RightProduct):
+    """y = bias + a W: `addmm` with both factors 1."""
+
+    def bind(self, input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1) -> Arguments | None:
+        if beta != 1 or alpha != 1 or input.ndim != 1:
+            return None
+        return Arguments(mat1, {"weight": mat2, "bias": input})
+
+
+class LeftProduct(MatrixOperation):
+    """y = W a, W (o, i), a (b, i, T): `matmul` with a parameter on the left."""
+
+    def bind(self, weight: Tensor, input: Tensor) -> Arguments | None:
+        return Arguments(input, {"weight": weight}) if weight.ndim == 2 and input.ndim == 3 else None
+
+    def patches(self, call: Call) -> Tensor:
+        return _rows(call.x, call.b)
+
+    def signal(self, call: Call, delta: Tensor) -> Tensor:
+        return _rows(delta, call.b)
+
+    def projected(self, call: Call, filters: Tensor) -> Tensor:
+        return _rows(filters @ call.x, call.b)
+
+    def matrix_shape(self, call: Call) -> tuple[int, int, int]:
+        return 1, call.shape[-2], call.x.shape[-2]
+
+
+def _columns(values: Tensor, b: int) -> Tensor:
+    """(b, …, d) → (b, 1, d, T)."""
+    return values.reshape(b, -1, values.shape[-1]).transpose(1, 2).unsqueeze(1)
+
+
+def _rows(values: Tensor, b: int) -> Tensor:
+    """(b·n, d, T) → (b, 1, d, n·T)."""
+    if len(values) == b:
+        return values.unsqueeze(1)
+    d = values.shape[1]
+    return values.reshape(b, -1, *values.shape[1:]).transpose(1, 2).reshape(b, 1, d, -1)

@@ -1,54 +1,152 @@
-"""Norm layers: y = γ x̂ + β, so ∂f/∂γ = Σ δ·x̂ and ∂f/∂β = Σ δ."""
+"""Norms: y = γ x̂ + β, so ∂f/∂γ = Σ δ·x̂ and ∂f/∂β = Σ δ."""
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
-from torch.nn.modules.batchnorm import _BatchNorm
+from torch import Tensor
 
-from dntk_core.gradients.rules.rule import Rule
+from dntk_core.gradients.rules.operation import Arguments, Call, Operation, by_input
 
 
-class BatchNormRule(Rule):
-    """x̂ by running statistics (the network is in eval mode)."""
+@dataclass(frozen=True)
+class Statistics:
+    """Running mean and variance of every channel."""
 
-    def supports(self, module: _BatchNorm) -> bool:
-        return module.track_running_stats and module.running_mean is not None
+    mean: Tensor
+    var: Tensor
+    eps: float
 
-    def side(self, module: _BatchNorm, x: Tensor) -> Tensor:
-        return x.contiguous()
 
-    def gradients(self, module: _BatchNorm, side: Tensor, delta: Tensor) -> tuple[Tensor, Tensor]:
-        """Σ δ·x̂ and Σ δ in one pass: the weight gradients of a single input with b·channels channels."""
-        b = len(side)
-        x, signal = (t.reshape(1, b * module.num_features, -1, 1) for t in (side, delta))
-        running = (module.running_mean, module.running_var)
-        mean, var = (t.expand(b, -1).reshape(-1) for t in running if t is not None)
+class BatchNorm(Operation):
+    """x̂ by running statistics: the network is in eval mode."""
+
+    def bind(
+        self,
+        input: Tensor,
+        running_mean: Tensor | None,
+        running_var: Tensor | None,
+        weight: Tensor | None = None,
+        bias: Tensor | None = None,
+        training: bool = False,
+        momentum: float = 0.1,
+        eps: float = 1e-5,
+    ) -> Arguments | None:
+        if training or running_mean is None or running_var is None:
+            return None
+        return Arguments(input, {"weight": weight, "bias": bias}, Statistics(running_mean, running_var, eps))
+
+    def compute(self, function: Callable, args: tuple, kwargs: dict, bound: Arguments) -> Tensor:
+        """y = scale·x + shift: its signal is one product."""
+        statistics, weight, bias = bound.settings, bound.roles["weight"], bound.roles["bias"]
+        if weight is None or bias is None:
+            return function(*args, **kwargs)
+        scale = weight * torch.rsqrt(statistics.var + statistics.eps)
+        shift = bias - statistics.mean * scale
+        shape = (-1, *(1,) * (bound.x.ndim - 2))
+        return torch.addcmul(shift.reshape(shape), bound.x, scale.reshape(shape))
+
+    def side(self, call: Call) -> Tensor:
+        return call.x.contiguous()
+
+    def gradients(self, call: Call, side: Tensor, delta: Tensor) -> dict[str, Tensor]:
+        """Σ δ·x̂ and Σ δ in one pass: the weight gradients of a single input with rows·channels channels."""
+        statistics, rows = call.settings, len(side)
+        x, signal = (t.reshape(1, rows * t.shape[1], -1, 1) for t in (side, delta))
+        mean, var = (t.float().expand(rows, -1).reshape(-1) for t in (statistics.mean, statistics.var))
         _, weight, bias = torch.ops.aten.native_batch_norm_backward(
-            signal, x, None, mean, var, None, None, False, module.eps, (False, True, True)
+            signal, x, None, mean, var, None, None, False, statistics.eps, (False, True, True)
         )
-        return weight.reshape(b, -1), bias.reshape(b, -1)
+        found = {"weight": weight.reshape(rows, -1), "bias": bias.reshape(rows, -1)}
+        return {role: g if rows == call.b else by_input(g, call.b).sum(1) for role, g in found.items()}
 
 
-class GroupNormRule(Rule):
+class Norm(Operation):
+    """x̂ computed once per input for all logits; γ and β over some axes."""
+
+    def gradients(self, call: Call, side: Tensor, delta: Tensor) -> dict[str, Tensor]:
+        found = {}
+        if "weight" in call.leaves:
+            found["weight"] = self.total(call, delta * side)
+        if "bias" in call.leaves:
+            found["bias"] = self.total(call, delta)
+        return found
+
+    def total(self, call: Call, values: Tensor) -> Tensor:
+        """Sum over all positions that share γ and β: (b, p)."""
+        raise NotImplementedError
+
+
+class GroupNorm(Norm):
     """x̂ normalised over groups of channels."""
 
-    def side(self, module: nn.GroupNorm, x: Tensor) -> Tensor:
-        return F.group_norm(x, module.num_groups, eps=module.eps)
+    def bind(
+        self,
+        input: Tensor,
+        num_groups: int,
+        weight: Tensor | None = None,
+        bias: Tensor | None = None,
+        eps: float = 1e-5,
+    ) -> Arguments | None:
+        return Arguments(input, {"weight": weight, "bias": bias}, (num_groups, eps))
 
-    def gradients(self, module: nn.GroupNorm, side: Tensor, delta: Tensor) -> tuple[Tensor, Tensor]:
-        weight, bias = (t.reshape(*t.shape[:2], -1).sum(-1) for t in (delta * side, delta))
-        return weight, bias
+    def side(self, call: Call) -> Tensor:
+        groups, eps = call.settings
+        return F.group_norm(call.x, groups, eps=eps)
+
+    def total(self, call: Call, values: Tensor) -> Tensor:
+        sums = values.reshape(*values.shape[:2], -1).sum(-1)
+        return sums if len(sums) == call.b else by_input(sums, call.b).sum(1)
 
 
-class LayerNormRule(Rule):
+class InstanceNorm(GroupNorm):
+    """x̂ normalised for every channel by itself."""
+
+    def bind(
+        self,
+        input: Tensor,
+        running_mean: Tensor | None = None,
+        running_var: Tensor | None = None,
+        weight: Tensor | None = None,
+        bias: Tensor | None = None,
+        use_input_stats: bool = True,
+        momentum: float = 0.1,
+        eps: float = 1e-5,
+    ) -> Arguments | None:
+        return Arguments(input, {"weight": weight, "bias": bias}, (input.shape[1], eps)) if use_input_stats else None
+
+
+class LayerNorm(Norm):
     """x̂ normalised over the last axes."""
 
-    def side(self, module: nn.LayerNorm, x: Tensor) -> Tensor:
-        return F.layer_norm(x, module.normalized_shape, eps=module.eps)
+    def bind(
+        self,
+        input: Tensor,
+        normalized_shape: tuple[int, ...],
+        weight: Tensor | None = None,
+        bias: Tensor | None = None,
+        eps: float = 1e-5,
+    ) -> Arguments | None:
+        return Arguments(input, {"weight": weight, "bias": bias}, (tuple(normalized_shape), eps))
 
-    def gradients(self, module: nn.LayerNorm, side: Tensor, delta: Tensor) -> tuple[Tensor, Tensor]:
-        size = math.prod(module.normalized_shape)
-        weight, bias = (t.reshape(len(t), -1, size).sum(1) for t in (delta * side, delta))
-        return weight, bias
+    def side(self, call: Call) -> Tensor:
+        shape, eps = call.settings
+        return F.layer_norm(call.x, shape, eps=eps)
+
+    def total(self, call: Call, values: Tensor) -> Tensor:
+        return values.reshape(call.b, -1, math.prod(call.settings[0])).sum(1)
+
+
+class RMSNorm(LayerNorm):
+    """x̂ = x over its root mean square along the last axes."""
+
+    def bind(
+        self, input: Tensor, normalized_shape: tuple[int, ...], weight: Tensor | None = None, eps: float | None = None
+    ) -> Arguments | None:
+        return Arguments(input, {"weight": weight}, (tuple(normalized_shape), eps))
+
+    def side(self, call: Call) -> Tensor:
+        shape, eps = call.settings
+        return F.rms_norm(call.x, shape, eps=eps)

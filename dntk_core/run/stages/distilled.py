@@ -6,7 +6,7 @@ from dntk_core.base.progress import Progress
 from dntk_core.cache.artifact import Artifact, Contents
 from dntk_core.dataset.classes import Classes
 from dntk_core.dataset.wmdd import wmdd
-from dntk_core.models.training import tensor
+from dntk_core.models.seen import tensor
 from dntk_core.run.work import Work
 
 # Real images per class that the map of feature space shows.
@@ -44,4 +44,4 @@ def _chosen(classes: Classes, selected: Artifact) -> dict[str, np.ndarray]:
     """The real images of one selection."""
     row = selected.note["names"].index(classes.spec.dataset.method)
     index = np.array(selected["index"][row])
-    return {"images": classes.data.train_images[index], "weights": np.array(selected["weights"][row]), "origin": index}
+    return {"images": classes.data.train_inputs[index], "weights": np.array(selected["weights"][row]), "origin": index}

@@ -3,7 +3,6 @@
 import numpy as np
 
 from dntk_core.base.device import resolve_device
-from dntk_core.base.parts import SELECTION_NAMES
 from dntk_core.base.progress import Steps
 from dntk_core.cache.artifact import Contents
 from dntk_core.data.dataset import choose_inputs
@@ -14,8 +13,8 @@ from dntk_core.gradients.extraction import project_images
 from dntk_core.gradients.preparation import prepare
 from dntk_core.gradients.stream import projector
 from dntk_core.models.artifact import load_network
-from dntk_core.models.training import Seen, tensor
-from dntk_core.run.work import Sizes, Work
+from dntk_core.models.seen import Seen, tensor
+from dntk_core.run.work import Work
 
 # Distilled inputs on which the chain rule is checked.
 CHECKED_INPUTS = 24
@@ -37,7 +36,7 @@ def build(work: Work) -> Contents:
     through = projector(network, spec.projection, device)
 
     def gradients(name: str, index: np.ndarray, weights: np.ndarray, before: int) -> Inputs:
-        images = Seen(data, data.train_images, index)
+        images = Seen(data, data.train_inputs, index)
         steps = Steps(work.report, "judged", before, total)
         found = project_images(network, through, images, work.compute, work.bench, f"{name}-gradients", steps)
         return Inputs(found.features.joined(), found.outputs, data.train_labels[index], weights)
@@ -59,8 +58,3 @@ def build(work: Work) -> Contents:
         "chain_rule_error": chain_rule_error(network, through, x, own.features[:, :CHECKED_INPUTS], delta),
     }
     return {}, note
-
-
-def disk(sizes: Sizes) -> int:
-    """Bytes of the gradients' shards, of all selections and of the real inputs they are judged by."""
-    return 4 * sizes.C * (len(SELECTION_NAMES) * sizes.m + sizes.n) * sizes.k

@@ -2,16 +2,19 @@
 
 import numpy as np
 
+from dntk_core.base.errors import DNTKError
 from dntk_core.base.progress import Progress
-from dntk_core.cache.artifact import Contents
-from dntk_core.kernels.class_kernels import LARGEST_DENSE, Kernels, kernels_by_size
-from dntk_core.run.work import Sizes, Work
+from dntk_core.base.spec import RunSpec
+from dntk_core.cache.artifact import Artifact, Contents
+from dntk_core.kernels.class_kernels import Kernels, kernels_from_features
+from dntk_core.kernels.feature_kernels import LARGEST_DENSE, FeatureKernels, kernels_by_size
+from dntk_core.run.work import Work
 
 
 def build(work: Work) -> Contents:
     """Form the class kernels; of many inputs the features are kept instead."""
     features, inputs = work.made["features"], work.made["inputs"]
-    kernels = kernels_by_size(features["features"], features["test_features"])
+    kernels = _kernels(features, work.spec.sketch.used)
     contents = {"train": kernels.train, "cross": kernels.cross} if isinstance(kernels, Kernels) else {}
     contents |= {
         "targets": features["outputs"].astype(np.float64),
@@ -20,9 +23,25 @@ def build(work: Work) -> Contents:
         "test_labels": np.array(inputs["test_labels"]),
     }
     work.report(Progress("kernels", 1, 1))
-    return contents, {"dense": kernels.dense}
+    right = contents["test_logits"].argmax(1) == contents["test_labels"]
+    return contents, {"dense": kernels.dense, "test_accuracy": float(right.mean())}
 
 
-def disk(sizes: Sizes) -> int:
-    """Bytes of the kernels where they are formed."""
-    return 8 * sizes.C * sizes.m * (sizes.m + sizes.t) if sizes.m <= LARGEST_DENSE else 0
+def check_sketchable(spec: RunSpec) -> None:
+    """Refuse sketched classes of more inputs than a shared kernel is formed of."""
+    if spec.sketch.used and spec.inputs.kernel > LARGEST_DENSE:
+        raise DNTKError(
+            f"sketched classes need at most {LARGEST_DENSE:,} kernel inputs, got {spec.inputs.kernel:,}; take fewer "
+            "inputs, or every class"
+        )
+
+
+def _kernels(features: Artifact, sketched: bool) -> Kernels | FeatureKernels:
+    """The kernels of every class; of sketched ones K̄, the mean over all sums, and then those of the exact classes."""
+    train, test = features.rows("features"), features.rows("test_features")
+    if not sketched:
+        return kernels_by_size(train, test)
+    q = features.note["class_sketch"]["q"]
+    sums, exact = kernels_from_features(train[:q], test[:q]), kernels_from_features(train[q:], test[q:])
+    means = sums.train.mean(axis=0, keepdims=True), sums.cross.mean(axis=0, keepdims=True)
+    return Kernels(*(np.concatenate(pair) for pair in zip(means, (exact.train, exact.cross), strict=True)))

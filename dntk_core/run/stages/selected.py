@@ -3,9 +3,9 @@
 import numpy as np
 
 from dntk_core.base.progress import Progress
+from dntk_core.base.selections import SELECTIONS
 from dntk_core.cache.artifact import Contents
 from dntk_core.dataset.classes import Classes
-from dntk_core.dataset.selections import SELECTIONS
 from dntk_core.run.work import Work
 
 

@@ -1,0 +1,182 @@
+"""Attribution of digits to their training images, judged by networks retrained on random halves.
+
+    python -m benchmarks.attribution [--networks 60] [--choosing 20] [--kept halves.npz] [--peers traker dattri]
+
+The linear datamodelling score: over halves, Spearman's correlation of a test input's margin in the network retrained on
+the half with the sum of the half's attributions; the mean over test inputs. One checkpoint, the same for all. Ours read
+cached gradients; `traker` and `dattri` start from the network and are left out where they are not installed. What has
+to be chosen (our ridge; TRAK's dimensions and regulariser) is chosen on retrained networks of their own, which judge
+nothing; what the judging ones would have chosen is printed beside it.
+"""
+
+import argparse
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+from tempfile import gettempdir
+
+import numpy as np
+import torch
+from scipy.stats import rankdata
+
+from benchmarks.peer_attributions import dattri, parts, traker
+from benchmarks.retrained import Retrained, retrained
+from dntk_core import Live, Run, RunSpec, load_or_build
+from dntk_core.base.spec import InputSpec
+from dntk_core.base.terminal import Bar
+from dntk_core.distill import Mixing
+from dntk_core.gradients import prepare, project_batch, projector
+from dntk_core.run.insight import Insight
+from dntk_core.uses.goals import margins
+from dntk_core.uses.tangents import tangents
+
+SPEC = replace(RunSpec.default(), inputs=InputSpec(kernel=1297, test=300))
+WAYS = {
+    "leave-one-out": "leave-one-out",
+    "representer": "contribution",
+    "cosine": "cosine",
+    "dot product": "dot product",
+}
+SIZES = (50, 10)
+RIDGES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
+# Of TRAK: dimensions below the number of inputs, where its matrix has an inverse.
+DIMENSIONS = (256, 512, 1024)
+BLOCK = 100
+REGULARISERS = (0.0, 0.01, 0.1, 1.0, 10.0)
+
+
+def datamodelling_score(attributions: np.ndarray, truth: Retrained) -> tuple[float, float]:
+    """Mean over test inputs and its standard error; attributions (t, m)."""
+    predicted = truth.seen.astype(float) @ attributions.T
+    ranks = [rankdata(values, axis=0) for values in (predicted, truth.margins)]
+    ranks = [each - each.mean(axis=0) for each in ranks]
+    norms = [np.linalg.norm(each, axis=0) for each in ranks]
+    scores = np.sum(ranks[0] * ranks[1], axis=0) / np.maximum(norms[0] * norms[1], 1e-12)
+    return float(scores.mean()), float(scores.std() / np.sqrt(len(scores)))
+
+
+def timed(compute: Callable[[], np.ndarray]) -> tuple[np.ndarray, float]:
+    """A result and the processor seconds it took."""
+    started = time.process_time()
+    return compute(), time.process_time() - started
+
+
+class Judges:
+    """Retrained networks: some choose settings, the others judge."""
+
+    def __init__(self, truth: Retrained, judging: int):
+        self.judging = Retrained(truth.seen[:judging], truth.margins[:judging])
+        self.choosing = Retrained(truth.seen[judging:], truth.margins[judging:])
+
+    def line(self, name: str, found: np.ndarray, seconds: float, note: str = "") -> tuple[float, float]:
+        """Print both scores of attributions (t, m); return them."""
+        (score, error), (chose, _) = (datamodelling_score(found, each) for each in (self.judging, self.choosing))
+        print(f"{name:42} {score:7.3f} {error:6.3f} {chose:9.3f} {seconds:8.2f}  {note}", flush=True)
+        return score, chose
+
+
+def ordered(run: Run, found: np.ndarray) -> np.ndarray:
+    """Attributions (t, m) in the order of the training inputs."""
+    placed = np.empty_like(found)
+    placed[:, np.array(run.artifacts["inputs"]["kernel_index"])] = found
+    return placed
+
+
+def ours(run: Run, live: Live, way: str, mixing: Mixing | None, ridge: float) -> np.ndarray:
+    """Attributions of every test input's margin in training order, (t, m)."""
+    insight = Insight(run, live)
+    evidence = insight.evidence("labels", mixing, ridge)
+    index = np.arange(len(run.test_labels))
+    return ordered(run, insight.attribute(evidence, way, index, margins(run.test_logits, run.test_labels)))
+
+
+def gradient_seconds(run: Run) -> float:
+    """Processor seconds of the gradients of all inputs that ours read from the cache, computed once more."""
+    started = time.process_time()
+    _, model, *batches = parts(run)
+    network = prepare(model, batches[0][0][0][:8])
+    through = projector(network, run.spec.projection, torch.device("cpu"))
+    for x, _ in chain(*batches):
+        project_batch(network, through, x)
+    return time.process_time() - started
+
+
+def chosen_ridge(run: Run, judges: Judges) -> float:
+    """Print leave-one-out over ridges and what labels themselves say of them; the ridge that other networks choose."""
+    live = Live(run.problem)
+    insight = Insight(run, live)
+    left = insight.left_out_labels(RIDGES)
+    scores = []
+    for ridge, accuracy, mse in zip(RIDGES, left.fidelity, left.mse, strict=True):
+        found, seconds = timed(lambda ridge=ridge: ours(run, live, "leave-one-out", None, ridge))
+        note = f"left-out labels: accuracy {accuracy:.4f}, MSE {mse:.5f}"
+        scores.append(judges.line(f"leave-one-out, ridge {ridge:g}", found, seconds, note))
+    best, chosen = (RIDGES[int(np.argmax(each))] for each in zip(*scores, strict=True))
+    print(
+        f"labels choose ridge {insight.label_ridge():g}, the choosing networks {chosen:g}, the judging ones {best:g}\n"
+    )
+    return chosen
+
+
+def trak_from_cache(run: Run, judges: Judges) -> None:
+    """TRAK's formula on our gradients, with and without its factor Q, at every regulariser."""
+    test, goals = run.artifacts["features"]["test_features"], margins(run.test_logits, run.test_labels)
+    index = np.arange(len(run.test_labels))
+    for ridge in REGULARISERS[1:]:
+        started = time.process_time()
+        given = tangents(run.features, test, run.targets, run.train_labels, ridge)
+        weights = given.weights(index, goals)
+        seconds = time.process_time() - started
+        judges.line(f"TRAK from cache, regulariser {ridge:g}", ordered(run, weights * given.doubt), seconds)
+        judges.line(f"TRAK from cache, regulariser {ridge:g}, no Q", ordered(run, weights), seconds)
+
+
+def peers(run: Run, judges: Judges, named: list[str]) -> None:
+    """Print `traker` at every setting, then as the package projects by itself, and `dattri`, at the best of them."""
+    best = (-np.inf, DIMENSIONS[0], 1.0)
+    if "traker" in named:
+        for k in DIMENSIONS:
+            for regulariser, found, seconds in traker(run, k, REGULARISERS):
+                _, chose = judges.line(f"traker, k = {k}, regulariser {regulariser:g}", found, seconds)
+                best = max(best, (chose, k, regulariser))
+        print(f"traker is best with k = {best[1]}, regulariser {best[2]:g}, by the choosing networks")
+        for _, found, seconds in traker(run, best[1], best[2:], BLOCK):
+            judges.line(f"traker, k = {best[1]}, its own blocks of {BLOCK}", found, seconds)
+    if "dattri" in named:
+        judges.line(f"dattri, k = {best[1]}, regulariser {best[2]:g}", *dattri(run, *best[1:]))
+
+
+def main() -> None:
+    """Print one table."""
+    parser = argparse.ArgumentParser(description="Linear datamodelling score on digits.")
+    parser.add_argument("--networks", type=int, default=60, help="networks retrained on random halves that judge (60)")
+    parser.add_argument("--choosing", type=int, default=20, help="further ones that choose settings (20)")
+    kept = Path(gettempdir()) / "dntk-halves.npz"
+    parser.add_argument("--kept", type=Path, default=kept, help=f"where their margins are kept ({kept})")
+    parser.add_argument("--peers", nargs="*", default=["traker", "dattri"], help="packages to compare with")
+    arguments = parser.parse_args()
+    run = load_or_build(SPEC, Bar())
+    index, count = np.array(run.artifacts["inputs"]["test_index"]), arguments.networks + arguments.choosing
+    judges = Judges(retrained(run.spec, index, count, arguments.kept), arguments.networks)
+    gradients = gradient_seconds(run)
+    print(f"{arguments.networks} networks judge, {arguments.choosing} choose; {len(run.test_labels)} test inputs")
+    print(f"gradients of all inputs, once for all of ours: {gradients:.1f} s\n")
+    print(f"{'attribution':42} {'LDS':>7} {'±':>6} {'choosing':>9} {'CPU s':>8}")
+    ridge, live = chosen_ridge(run, judges), Live(run.problem)
+    for name, way in WAYS.items():
+        for size in (None, *SIZES) if way in ("leave-one-out", "contribution") else (None,):
+            mixing = None if size is None else live.distil("kernel PCA", size, ridge)
+            # A live object of its own: what it would remember is part of the time.
+            found, seconds = timed(lambda way=way, mixing=mixing: ours(run, Live(run.problem), way, mixing, ridge))
+            judges.line(name + (", full" if size is None else f", s = {size}"), found, seconds)
+    trak_from_cache(run, judges)
+    try:
+        peers(run, judges, arguments.peers)
+    except ImportError as error:
+        print(f"{error.name} is not installed")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Pages without a server: the report, exports, pictures, the paper's experiments."""

@@ -1,0 +1,146 @@
+"""Uncertainty: how sure network and kernels are, and whether that can be trusted."""
+
+import numpy as np
+import pandas as pd
+
+from dntk_core.cache.artifact import Artifact
+from dntk_core.dashboard.choices.mixing import current_distillation, current_mixing
+from dntk_core.dashboard.drawing import literal
+from dntk_core.dashboard.drawing.panel import Panel
+from dntk_core.dashboard.drawing.recipe import mixing_call
+from dntk_core.dashboard.figures import uncertainty as figures
+from dntk_core.dashboard.page import Page
+from dntk_core.data.inputs import IMAGE
+from dntk_core.readout.leave_one_out import RIDGES
+from dntk_core.run.also import added
+from dntk_core.run.doubt import DISTILLED, FULL, NETWORK, Doubt, foreign, judged, shifted, told_apart
+from dntk_core.run.insight import Insight
+from dntk_core.uses.calibration import JUDGEMENTS
+
+TITLE = "Uncertainty"
+TRUST = r"""
+The readout as a **Gaussian process** with prior $\tau^2K^c$ and noise $\tau^2\lambda$: mean the ridge readout,
+variance $\sigma^2=\tau^2\big(K^c(x,x)-k_*^\top(K^c+\lambda I)^{-1}k_*\big)$. A **distilled** kernel has seen no more
+than $A(y+\varepsilon)$, so $\sigma^2=\tau^2\big(K^c(x,x)-k_*^\top A^\top(A(K^c+\lambda I)A^\top)^{-1}Ak_*\big)$,
+never below the full one. $\tau^2$ and $\lambda$ follow from the kernel inputs alone, by marginal likelihood or by the
+density of each target given all others. Probabilities are $\mathrm{softmax}(\mu/\sqrt{1+\pi\sigma^2/8})$. **Network,
+kernel's doubt** takes the network's logits as $\mu$. **Temperature** $T$ of $\mathrm{softmax}(f/T)$ is fitted to the
+labels of the kernel inputs, each predicted by all others; no test data.
+
+**Reliability**: inputs in 15 bins of the chosen class's probability; on the diagonal it is kept. **Calibration
+error** is the mean distance from it. **NLL** is $-\log p$ of the label, **Brier** $\sum_c(p_c-1_c)^2$. **Rejection**:
+inputs are refused, those first of whose network's choice a predictor thinks least, $1-p$; *deviation* is the mean of
+$\sigma$ over logits. **AUROC of errors**: how well that doubt finds the network's own errors; 0.5 is chance.
+"""
+SHIFT = r"""
+Test inputs are changed more and more: noise (+0.08 of standard deviation a step), blur (2.5 % of the side), contrast
+(18 % towards the mean), rotation (15°). **Right, alike**: the network's accuracy, and the share where the full kernel
+still chooses as the network does. **Doubt**: the mean over inputs, as a multiple of that of the inputs as they are.
+**AUROC**: how well doubt tells changed inputs from the same ones unchanged.
+"""
+OTHERS = r"""
+The same network and projection, other inputs $x$: $\sigma^2=\tau^2\big(K^c(x,x)-k_*^\top(K^c+\lambda I)^{-1}k_*\big)$,
+its root averaged over classes. **AUROC**: the probability that one of the others is doubted more than a test input; 0.5
+is chance, 1 tells them apart without error.
+"""
+
+
+def doubt(here: Page, choose: str) -> Doubt:
+    """The run asked how sure it is, by the distilled set on screen."""
+    return Doubt(Insight(here.run, here.live), current_mixing(here.live, here.view), choose, here.view.readout)
+
+
+def panels(here: Page, choose: str = "marginal likelihood") -> tuple[Panel]:
+    """Reliability and rejection."""
+    asked, labels = doubt(here, choose), here.run.test_labels
+    found = judged(asked.test(), labels)
+    end = {RIDGES[0]: ", the smallest tried", RIDGES[-1]: ", the largest tried"}.get(asked.ridge, "")
+    read = (
+        f"Calibration error {found[NETWORK]['ece']:.2%} by the network, {found[FULL]['ece']:.2%} by the full kernel, "
+        f"{found[DISTILLED]['ece']:.2%} by the distilled one. Noise at ridge {asked.ridge:.0e}{end}; temperature "
+        f"{asked.temperature:.2f}."
+    )
+    return (Panel("uncertainty_trust", figures.diagram(asked.test(), labels), "Can it be trusted?", read, TRUST),)
+
+
+def numbers(here: Page, choose: str) -> pd.DataFrame:
+    """Every predictor's judgements."""
+    found = judged(doubt(here, choose).test(), here.run.test_labels)
+    rows = []
+    for name, row in found.items():
+        shown = {one.title: format(row[key], one.format) if key in row else "–" for key, one in JUDGEMENTS.items()}
+        rows.append({"predictor": name, **shown, "AUROC of errors": f"{row['errors']:.3f}"})
+    return pd.DataFrame(rows)
+
+
+def shift_panels(here: Page, choose: str, artifact: Artifact, name: str, strength: int) -> tuple[Panel, Panel]:
+    """One shift over its strengths, and the doubt at one of them."""
+    moved, every = here.live.remember(
+        ("shifted", choose, name, current_mixing(here.live, here.view), here.view.readout),
+        lambda: shifted(doubt(here, choose), artifact, name),
+    )
+    key = f"{FULL}, deviation"
+    clean, at = every[0].doubt[key], every[strength].doubt[key]
+    apart, grown = moved.apart[key][strength], moved.doubt[key][-1] / moved.doubt[key][0]
+    return (
+        Panel(
+            "uncertainty_shift",
+            figures.over_strength(moved),
+            f"Under {name}",
+            f"From strength 0 to 5 the network's accuracy goes from {moved.accuracy[0]:.0%} to "
+            f"{moved.accuracy[-1]:.0%}; the full kernel's deviation grows {grown:.1f} times.",
+            SHIFT,
+        ),
+        Panel(
+            "uncertainty_histogram",
+            figures.histograms(clean, at, "deviation of a logit by the full kernel", f"{name}, strength {strength}"),
+            f"Doubt at strength {strength}",
+            f"The full kernel's deviation tells both apart with an AUROC of {apart:.3f}.",
+            SHIFT,
+        ),
+    )
+
+
+def foreign_panels(here: Page, choose: str) -> list[Panel]:
+    """Every set that was added to the run, against the test inputs."""
+    asked, key, shown = doubt(here, choose), f"{FULL}, deviation", []
+    for number, (name, artifact) in enumerate(added(here.run).items()):
+        others = foreign(asked, artifact).doubt[key]
+        apart = told_apart(asked, artifact)
+        title = "deviation of a logit by the full kernel"
+        figure = figures.histograms(asked.test().doubt[key], others, title, literal.plotly(name))
+        read = (
+            f"{len(others):,} other inputs. AUROC of telling them from the test inputs: {apart[key]:.3f} by the full "
+            f"kernel's deviation, {apart[NETWORK]:.3f} by the network's softmax."
+        )
+        shown.append(Panel(f"uncertainty_also_{number}", figure, f"Other inputs: {name}", read, OTHERS))
+    return shown
+
+
+def adding(here: Page) -> str:
+    """How other inputs come to stand beside a run's own."""
+    if here.run.kind != IMAGE:
+        return ""
+    return (
+        "Other images can be set against the test inputs. A folder of them, or an .npz file with an array `images`, is "
+        f"added by `python -m dntk_core uncertainty --run {here.run.key} --also NAME=PATH`."
+    )
+
+
+def ends(here: Page, choose: str, count: int) -> tuple[list[int], list[int], np.ndarray]:
+    """The test inputs that the full kernel is least and most certain of, and all deviations."""
+    deviation = doubt(here, choose).test().deviation[FULL]
+    order = np.argsort(-deviation, kind="stable")
+    return order[:count].tolist(), order[::-1][:count].tolist(), deviation
+
+
+def calls(here: Page, choose: str) -> tuple[str, ...]:
+    """The call that gives these numbers."""
+    made = f"Doubt(Insight(run, live), {mixing_call(here)}, {choose!r}, {here.view.readout!r})"
+    return (f"judged({made}.test(), run.test_labels)",)
+
+
+def command(here: Page, choose: str, shift: str | None) -> str:
+    """The command that prints these numbers."""
+    words = current_distillation(here.live, here.view).command(here.run.key).replace(" evaluate ", " uncertainty ", 1)
+    return f"{words} --noise '{choose}'{f' --shift {shift}' if shift else ''} --json"

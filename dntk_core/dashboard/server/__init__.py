@@ -1,0 +1,1 @@
+"""Who reaches the server and what its pages may open: the gate, the owner's settings, allowed folders, uploads."""

@@ -1,0 +1,43 @@
+"""All that depends on the kind of device: copies, precision, how many logits at once, memory given back."""
+
+from contextlib import AbstractContextManager
+
+import torch
+from torch import Tensor
+
+from dntk_core.data.batch import Batch, apply, leaves
+
+
+def device_of(batch: Batch) -> torch.device:
+    """Where a batch lies."""
+    return leaves(batch)[0].device
+
+
+def send(batch: Batch, device: torch.device) -> Batch:
+    """A batch on a device; from pinned memory to a GPU, so that the copy runs beside the computation."""
+    if device.type != "cuda":
+        return apply(lambda leaf: leaf.to(device), batch)
+    return apply(lambda leaf: _pinned(leaf).to(device, non_blocking=True), batch)
+
+
+def logits_together(device: torch.device) -> bool:
+    """Whether all logits are back-propagated at once: a GPU is then busier, on a CPU a loop is faster."""
+    return device.type == "cuda"
+
+
+def products_in(precision: str, device: torch.device) -> AbstractContextManager:
+    """Do the network's products, forward and backward, in bfloat16 where that is asked for.
+
+    Without autocast's memory of weights, which would hide that a weight is used twice.
+    """
+    return torch.autocast(device.type, torch.bfloat16, enabled=precision != "float32", cache_enabled=False)
+
+
+def release(device: torch.device) -> None:
+    """Give memory that is kept for reuse back, after there was too little."""
+    if device.type == "cuda":
+        torch.cuda.empty_cache()
+
+
+def _pinned(leaf: Tensor) -> Tensor:
+    return leaf.pin_memory() if leaf.device.type == "cpu" else leaf

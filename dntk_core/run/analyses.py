@@ -1,0 +1,180 @@
+"""Analyses of very many inputs, computed by as many processes as there are and kept beside the run.
+
+What no slider changes: leading eigenpairs of K̄, second moments of every class, the embedding, and for some H the
+eigenpairs within clusters. Each is a piece of its own on a workbench, so that a killed job goes on where it stopped.
+"""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dntk_core.base.errors import DNTKError
+from dntk_core.base.progress import Progress, Report, ignore
+from dntk_core.cache.artifact import Artifact
+from dntk_core.cache.store import Store
+from dntk_core.cache.workbench import Arrays, Workbench
+from dntk_core.kernels.clusters import Embedding, cluster_embedding, embed
+from dntk_core.kernels.decomposition import Decomposition, assembled, members_of
+from dntk_core.kernels.feature_kernels import FeatureKernels
+from dntk_core.kernels.ranked import RankedKernel
+from dntk_core.kernels.spectrum import Spectrum, spectrum
+from dntk_core.kernels.together import Together
+from dntk_core.run.live import Live
+from dntk_core.run.pipeline import Run
+
+# Raise it when an analysis changes.
+STAGE, VERSION = "analysed", 1
+HOLDS = ("features_key", "what")
+WHOLE = "whole"
+
+
+@dataclass(frozen=True)
+class Analysed:
+    """What was analysed of a run; None where nothing was. Clusterings are those of seed 0."""
+
+    run: Run
+    store: Store
+
+    def spectrum(self) -> Spectrum | None:
+        """Leading eigenpairs of K̄."""
+        found = self._get(WHOLE)
+        return None if found is None else _spectrum(found, "whole")
+
+    def embedding(self) -> Embedding | None:
+        """The inputs embedded for clustering."""
+        found = self._get(WHOLE)
+        return None if found is None else Embedding(np.array(found["embedding"]))
+
+    def moments(self) -> tuple[tuple[np.ndarray, np.ndarray], ...] | None:
+        """Every class's second moment, decomposed."""
+        found = self._get(WHOLE)
+        if found is None:
+            return None
+        classes = range(len(self.run.features))
+        return tuple((found[f"moment-{c}-values"], found[f"moment-{c}-basis"]) for c in classes)
+
+    def decomposition(self, H: int) -> Decomposition | None:
+        """K̄ within H clusters."""
+        found, known = self._get(str(H)), self.spectrum()
+        if found is None or known is None:
+            return None
+        return assembled(known, np.array(found["labels"]), tuple(_spectrum(found, f"local-{h}") for h in range(H)))
+
+    def _get(self, what: str) -> Artifact | None:
+        return self.store.get(STAGE, key_of(self.run, what), HOLDS)
+
+
+def key_of(run: Run, what: str) -> str:
+    """The key of one part: it follows from the features alone."""
+    return hashlib.sha256(f"{run.spec.stage_key('features')} {VERSION} {what}".encode()).hexdigest()[:20]
+
+
+def live_of(run: Run, seed: int = 0, store: Store | None = None) -> Live:
+    """The live object of a run, with all that was analysed of it at hand."""
+    if run.dense or run.spec.sketch.used:
+        return Live(run.problem, seed)
+    known = Analysed(run, store or Store())
+    kernels = FeatureKernels(run.features, run.test_features, known.moments())
+    return Live(replace(run.problem, kernels=kernels), seed, known=known)
+
+
+def analyse(
+    run: Run, clusters: Sequence[int], together: Together, report: Report = ignore, store: Store | None = None
+) -> list[str]:
+    """Compute and keep what is missing; all processes call this alike. Returns what was computed now."""
+    store = store or Store()
+    kernel = RankedKernel(run.features, together)
+    made = []
+    for what in (WHOLE, *map(str, clusters)):
+        if _agreed(together, store.get(STAGE, key_of(run, what), HOLDS) is not None):
+            continue
+        bench = Workbench(store.root / "partial" / f"{STAGE}-{key_of(run, what)}")
+        if what == WHOLE:
+            pieces = _whole(kernel, bench, report)
+        else:
+            pieces = _local(Analysed(run, store), kernel, int(what), bench, report)
+        together.sum(np.zeros(1))
+        if together.rank == 0:
+            note = {"features_key": run.spec.stage_key("features"), "what": what}
+            store.load_or_build(
+                STAGE, key_of(run, what), run.spec.to_json(), lambda _, p=pieces, n=note: (p(), n), holds=HOLDS
+            )
+        together.sum(np.zeros(1))
+        made.append(what)
+    return made
+
+
+def _agreed(together: Together, mine: bool) -> bool:
+    """Whether every process says so."""
+    return bool(together.sum(np.array([float(mine)]))[0] == together.size)
+
+
+def _piece(kernel: RankedKernel, bench: Workbench, name: str, compute: Callable[[], Arrays]) -> Arrays:
+    """A piece that all compute together and the first writes down; found again after a crash."""
+    found = bench.find(name)
+    if _agreed(kernel.together, found is not None) and found is not None:
+        return found
+    arrays = compute()
+    if kernel.together.rank == 0:
+        bench.drop(name)
+        bench.shard(name, lambda: arrays)
+    return arrays
+
+
+def _whole(kernel: RankedKernel, bench: Workbench, report: Report) -> Callable[[], Arrays]:
+    """Pieces that no H changes; returns how the first process collects them."""
+    bench.open()
+    C = len(kernel.features)
+    total = C + 2
+
+    def pairs() -> Arrays:
+        found = kernel.eigenpairs()
+        return _arrays(Spectrum(found.values, found.vectors, kernel.trace(), found.order), "whole")
+
+    found = dict(_piece(kernel, bench, "spectrum", pairs))
+    report(Progress(STAGE, 1, total, "leading eigenpairs of the mean kernel"))
+    found |= _piece(kernel, bench, "embedding", lambda: {"embedding": embed(kernel, together=kernel.together).vectors})
+    for c in range(C):
+        report(Progress(STAGE, 2 + c, total, f"second moment of class {c}"))
+
+        def moment(c: int = c) -> Arrays:
+            values, V = kernel.class_moment(c)
+            return {f"moment-{c}-values": values, f"moment-{c}-basis": V}
+
+        found |= _piece(kernel, bench, f"moment-{c}", moment)
+    return lambda: found
+
+
+def _local(analysed: Analysed, kernel: RankedKernel, H: int, bench: Workbench, report: Report) -> Callable[[], Arrays]:
+    """Pieces within H clusters, each cluster decomposed by one process."""
+    bench.open()
+    if (embedding := analysed.embedding()) is None:
+        raise DNTKError("the embedding of this run was deleted while it was in use; start again")
+    labels = cluster_embedding(embedding, H, 0)
+    for h, members in enumerate(members_of(labels)):
+        if h % kernel.together.size == kernel.together.rank:
+            bench.shard(f"local-{h}", lambda m=members, h=h: _arrays(spectrum(kernel.restrict(m)), f"local-{h}"))
+            report(Progress(STAGE, h + 1, H, f"cluster {h} of {H}"))
+
+    def collect() -> Arrays:
+        found: Arrays = {"labels": labels}
+        for h in range(H):
+            found |= bench.find(f"local-{h}") or {}
+        return found
+
+    return collect
+
+
+def _arrays(found: Spectrum, name: str) -> Arrays:
+    """A spectrum as arrays of one name."""
+    parts = {"values": found.values, "vectors": found.vectors}
+    return {f"{name}-{part}": array for part, array in parts.items()} | {
+        f"{name}-rest": np.array([found.trace, found.order])
+    }
+
+
+def _spectrum(artifact: Artifact, name: str) -> Spectrum:
+    trace, order = artifact[f"{name}-rest"]
+    return Spectrum(np.array(artifact[f"{name}-values"]), artifact[f"{name}-vectors"], float(trace), int(order))

@@ -1,0 +1,112 @@
+"""A run whose gradients were kept group by group: which parts of the network carry its kernel."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dntk_core.base.columns import Columns
+from dntk_core.base.errors import DNTKError
+from dntk_core.base.threads import each, one_blas_thread
+from dntk_core.kernels.kernel import DenseKernel
+from dntk_core.run.finished import Run
+from dntk_core.run.likeness import looked_at
+from dntk_core.uses.groups import fit_shares, fitted, solved, trace_shares
+from dntk_core.uses.health import alignment
+from dntk_core.uses.similarity import cka, halves, inner_products, summed
+
+
+@dataclass(frozen=True)
+class Layers:
+    """G groups of parameters; numbers of class c, or of all classes together, at one ridge.
+
+    trace, fit: (G,)     shares of tr K, and of the fit on test inputs; each sums to 1
+    whole:      (G,)     CKA of the group's kernel with the whole one
+    targets:    (G,)     alignment of the group's class kernels with the network's own outputs, which they are fitted to
+    labels:     (G,)     the same with labels
+    alone:      (G,)     accuracy of the kernel of that group alone
+    without:    (G,)     accuracy of the kernel of all other groups
+    fidelity:   (G,)     share of test inputs where the group's kernel chooses as the network does
+    full:       accuracy of the whole kernel
+    between:    (G, G)   CKA of every two groups
+    """
+
+    columns: tuple[Columns, ...]
+    trace: np.ndarray
+    fit: np.ndarray
+    whole: np.ndarray
+    targets: np.ndarray
+    labels: np.ndarray
+    alone: np.ndarray
+    without: np.ndarray
+    fidelity: np.ndarray
+    full: float
+    between: np.ndarray
+
+
+@dataclass(frozen=True)
+class _OfClass:
+    """The same of one class: predictions (t, G) of groups alone and without, (t,) of all; ⟨·,·⟩ (G + 1, G + 1)."""
+
+    trace: np.ndarray
+    fit: np.ndarray
+    targets: np.ndarray
+    labels: np.ndarray
+    alone: np.ndarray
+    without: np.ndarray
+    full: np.ndarray
+    products: np.ndarray
+
+
+def layers(run: Run, ridge: float = 1e-4, c: int | None = None) -> Layers:
+    """Take a run's kernel apart; traces, shares and likeness of one class or the mean of all, accuracies of all."""
+    if len(run.columns) < 2:
+        raise DNTKError("this run kept no groups of parameters; build it with --groups blocks (or layers)")
+    C, index = len(run.class_names), looked_at(run)
+    with one_blas_thread:
+        found = list(each(lambda number: _of_class(run, number, index, ridge), range(C)))
+    chosen = found if c is None else [found[c]]
+    alone, without = (np.stack([getattr(one, name) for one in found], axis=-1) for name in ("alone", "without"))
+    full = np.stack([one.full for one in found], axis=-1)
+    similar = cka(np.mean([one.products for one in chosen], axis=0))
+    network = run.test_logits.argmax(axis=1)
+    return Layers(
+        tuple(run.columns),
+        trace_shares(np.mean([one.trace for one in chosen], axis=0)),
+        np.mean([one.fit for one in chosen], axis=0),
+        similar[-1, :-1],
+        np.mean([one.targets for one in chosen], axis=0),
+        np.mean([one.labels for one in chosen], axis=0),
+        np.mean(alone.argmax(axis=-1) == run.test_labels[:, None], axis=0),
+        np.mean(without.argmax(axis=-1) == run.test_labels[:, None], axis=0),
+        np.mean(alone.argmax(axis=-1) == network[:, None], axis=0),
+        float(np.mean(full.argmax(axis=-1) == run.test_labels)),
+        similar[:-1, :-1],
+    )
+
+
+def _of_class(run: Run, c: int, index: np.ndarray, ridge: float) -> _OfClass:
+    """Every group of one class."""
+    Phi = np.asarray(run.features[c][index], dtype=np.float64)
+    test = np.asarray(run.test_features[c], dtype=np.float64)
+    y, labels = run.targets[index, c], (run.train_labels[index] == c).astype(float)
+    own = [halves(Phi[:, columns.part], columns.exact) for columns in run.columns]
+    kernels = [kernel.whole for kernel in own]
+    crosses = [test[:, columns.part] @ Phi[:, columns.part].T for columns in run.columns]
+    K, cross = np.sum(kernels, axis=0), np.sum(crosses, axis=0)
+    alpha = solved(K, y, max(ridge, 1e-9) * float(np.trace(K)) / len(K))
+    # Of the eigenvalues only the sum of squares counts, ‖K‖².
+    targets, with_labels = (
+        np.array([alignment(DenseKernel(part), np.array([np.linalg.norm(part)]), wanted) for part in kernels])
+        for wanted in (y, labels)
+    )
+    both = list(zip(kernels, crosses, strict=True))
+    return _OfClass(
+        np.array([np.trace(part) for part in kernels]),
+        fit_shares(crosses, alpha),
+        targets,
+        with_labels,
+        np.stack([fitted(part, crossed, y, ridge) for part, crossed in both], axis=1),
+        np.stack([fitted(K - part, cross - crossed, y, ridge) for part, crossed in both], axis=1),
+        cross @ alpha,
+        inner_products([*own, summed(own)]),
+    )

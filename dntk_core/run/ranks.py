@@ -1,0 +1,53 @@
+"""The processes that torchrun starts, connected by torch.distributed."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+import torch
+import torch.distributed as dist
+
+from dntk_core.base.errors import DNTKError
+from dntk_core.base.processes import world_size
+from dntk_core.kernels.together import Alone, Together
+
+ENDED = "another process of this job ended; start the same command again: what is finished is kept"
+
+
+class Ranks:
+    """All processes of one job, over Gloo: sums and gathers of arrays in memory."""
+
+    def __init__(self):
+        self.rank, self.size = dist.get_rank(), dist.get_world_size()
+
+    def sum(self, array: np.ndarray) -> np.ndarray:
+        found = torch.from_numpy(np.ascontiguousarray(array).copy())
+        dist.all_reduce(found)
+        return found.numpy()
+
+    def gather(self, array: np.ndarray) -> np.ndarray:
+        rows = torch.zeros(self.size, dtype=torch.int64)
+        rows[self.rank] = len(array)
+        dist.all_reduce(rows)
+        parts = [torch.empty((int(n), *array.shape[1:]), dtype=torch.from_numpy(array[:0]).dtype) for n in rows]
+        dist.all_gather(parts, torch.from_numpy(np.ascontiguousarray(array)))
+        return torch.cat(parts).numpy()
+
+
+@contextmanager
+def joined() -> Iterator[Together]:
+    """All processes under torchrun, or this one alone; if one of them ends, the others say so in one sentence."""
+    if world_size() == 1:
+        yield Alone()
+        return
+    try:
+        dist.init_process_group("gloo")
+        yield Ranks()
+        dist.barrier()
+    except (RuntimeError, dist.DistError) as error:
+        if isinstance(error, DNTKError):
+            raise
+        raise DNTKError(f"{ENDED} ({str(error).splitlines()[0][:120]})") from error
+    finally:
+        if dist.is_initialized():
+            dist.destroy_process_group()

@@ -1,0 +1,40 @@
+"""Features met with the eigenvectors that Algorithm 1 takes its rows from, once for all its settings."""
+
+from collections.abc import Callable, Hashable
+from typing import Any, Protocol
+
+from dntk_core.distill.local_global import Lifted
+from dntk_core.distill.mixing import Mixing
+from dntk_core.kernels.decomposition import Decomposition
+from dntk_core.kernels.rotated import Rotated
+from dntk_core.readout.problem import Problem
+from dntk_core.readout.ridge import Compressed, compress, compress_rotated
+
+# Shares of variance up to which features are met at once: what smaller ones need is then at hand.
+SHARES = (0.8, 0.9, 0.95, 1.0)
+
+
+class Rememberer(Protocol):
+    """What of a live object is needed here."""
+
+    problem: Problem
+
+    def remember(self, key: Hashable, compute: Callable[[], Any]) -> Any: ...
+    def decomposition(self, H: int) -> Decomposition: ...
+
+
+def applied(live: Rememberer, mixing: Mixing, by: str) -> Compressed:
+    """Apply a mixing to a live object's problem, by rows at hand where features are kept and the rows are its own."""
+    problem = live.problem
+    if isinstance(mixing, Lifted) and by == "paper" and (rotated := _rotated(live, mixing)) is not None:
+        return compress_rotated(rotated, problem.targets, mixing)
+    return compress(problem.kernels, problem.targets, mixing, by)
+
+
+def _rotated(live: Rememberer, mixing: Lifted) -> Rotated | None:
+    setting = mixing.setting
+    if setting is None or mixing.parts.labels is not (own := live.decomposition(setting.H)).labels:
+        return None
+    # A share of λ² takes no more directions than the same share of λ.
+    share = next(share for share in SHARES if share >= setting.tau_v)
+    return live.remember(("rotated", setting.H, share), lambda: live.problem.kernels.rotate(own, share))

@@ -1,0 +1,138 @@
+"""A fitted readout, full or on distilled gradients, as the linear map from targets to predictions that it is.
+
+f^c(x) = Σ_i K^c(x, x_i) α^c_i = Σ_i S^c_i(x) y^c_i. Attribution reads α and S, leaving an input out asks both: the
+prediction of x changes by S_i(x) times the residual of input i when it is left out.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.linalg import cho_solve, solve_triangular
+
+from dntk_core.base.errors import DNTKError
+from dntk_core.distill.mixing import Mixing
+from dntk_core.kernels.class_kernels import ClassKernels
+from dntk_core.kernels.modes import Modes
+from dntk_core.readout.leave_one_out import residuals, solutions
+from dntk_core.readout.ridge import Compressed, compress, ridge_factor
+
+
+@dataclass(frozen=True, eq=False)
+class FullFit:
+    """The readout of targets (m, C) by all m gradients: S^c(x) = (K^c + λI)⁻¹ k^c(x)."""
+
+    kernels: ClassKernels
+    targets: np.ndarray
+    lam: float
+    modes: Sequence[Modes]
+
+    @property
+    def nbytes(self) -> int:
+        """What is its own: targets, weights, residuals. Kernels and modes are held by whoever gave them."""
+        return 3 * self.targets.nbytes
+
+    @cached_property
+    def alpha(self) -> np.ndarray:
+        """α^c, weights of the kernel inputs: (C, m)."""
+        return np.stack([solutions(each, np.array([self.lam]))[:, 0] for each in self.modes])
+
+    @cached_property
+    def left_out(self) -> np.ndarray:
+        """y_i - f_{-i}(x_i), the residual of each input when its target is left out: (m, C)."""
+        return np.stack([residuals(each, np.array([self.lam]))[:, 0] for each in self.modes], axis=1)
+
+    def smoothing(self, c: int, index: np.ndarray) -> np.ndarray:
+        """S^c of some test inputs: (q, m)."""
+        return self.modes[c].solve_tests(index, self.lam)
+
+
+@dataclass(frozen=True, eq=False)
+class DistilledFit:
+    """The readout of s distilled gradients, which stay as they are when a target is left out.
+
+    β^c is linear in the targets, so S^c(x) = k^c(x)ᵀ Aᵀ M^c A or, all targets seen, k^c(x)ᵀ Aᵀ M^c A K^c. A target that
+    is left out is replaced by what the readout itself then predicts there, v = f(x_i) - S_i(x_i)(y_i - v).
+    """
+
+    kernels: ClassKernels
+    targets: np.ndarray
+    lam: float
+    mixing: Mixing
+    by: str = "paper"
+
+    @property
+    def nbytes(self) -> int:
+        """Targets, weights, residuals, and factors (C, s, s), twice where all targets are seen."""
+        return 3 * self.targets.nbytes + 16 * self.targets.shape[1] * len(self.mixing.matrix) ** 2
+
+    @cached_property
+    def compressed(self) -> Compressed:
+        return compress(self.kernels, self.targets, self.mixing, self.by)
+
+    @cached_property
+    def _factors(self) -> np.ndarray:
+        return ridge_factor(self.compressed.gram, self.lam)
+
+    @cached_property
+    def beta(self) -> np.ndarray:
+        """Weights of the distilled gradients, f^c(x) = Σ_r β^c_r (A k^c(x))_r: (C, s)."""
+        solved = (cho_solve((L, True), b) for L, b in zip(self._factors, self.compressed.targets, strict=True))
+        return np.stack([self._lifted(c, w) for c, w in enumerate(solved)])
+
+    @cached_property
+    def alpha(self) -> np.ndarray:
+        return self.beta @ self.mixing.matrix
+
+    @cached_property
+    def left_out(self) -> np.ndarray:
+        found = np.empty(self.targets.shape)
+        halves = self.kernels.rows_times(self.mixing.matrix, self.mixing.blocks)
+        for c, (half, y) in enumerate(zip(halves, self.targets.T, strict=True)):
+            reads = half if self._sees_all else self.mixing.matrix
+            own = np.einsum("si,si->i", self._solve(c, reads), half)
+            found[:, c] = (y - self.beta[c] @ half) / (1.0 - own)
+        return found
+
+    def smoothing(self, c: int, index: np.ndarray) -> np.ndarray:
+        A = self.mixing.matrix
+        weights = self._solve(c, A @ self.kernels.cross_rows(c, index).T).T @ A
+        return self.kernels.kernel(c).times(np.ascontiguousarray(weights.T)).T if self._sees_all else weights
+
+    @property
+    def _sees_all(self) -> bool:
+        """Whether β^c = M^c A K^c y_c, of all targets; else β^c = M^c A y_c, of the mixed ones."""
+        return self.compressed.basis is not None
+
+    def _solve(self, c: int, v: np.ndarray) -> np.ndarray:
+        """M^c v, M^c (s, s) symmetric; v (s, q)."""
+        basis = self.compressed.basis
+        half = v if basis is None else solve_triangular(basis[c], v, lower=True, check_finite=False)
+        return self._lifted(c, cho_solve((self._factors[c], True), half))
+
+    def _lifted(self, c: int, w: np.ndarray) -> np.ndarray:
+        """β^c of a solution w."""
+        basis = self.compressed.basis
+        return w if basis is None else solve_triangular(basis[c], w, trans=1, lower=True, check_finite=False)
+
+
+Fit = FullFit | DistilledFit
+
+
+def fit(
+    kernels: ClassKernels,
+    targets: np.ndarray,
+    lam: float,
+    mixing: Mixing | None = None,
+    by: str = "paper",
+    modes: Sequence[Modes] | None = None,
+) -> Fit:
+    """Fit targets (m, C) at λ with all gradients or, with a mixing, with the distilled ones."""
+    if targets.shape != (kernels.shape[2], kernels.shape[0]):
+        raise DNTKError(
+            f"targets must be {(kernels.shape[2], kernels.shape[0])} to fit the kernels, got {targets.shape}"
+        )
+    if mixing is not None:
+        return DistilledFit(kernels, targets, lam, mixing, by)
+    return FullFit(kernels, targets, lam, kernels.modes(targets) if modes is None else modes)

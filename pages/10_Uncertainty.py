@@ -1,0 +1,40 @@
+"""Uncertainty: how sure network and kernels are, whether that can be trusted, and what shifts do to it."""
+
+import streamlit as st
+
+from dntk_core.base.numbering import number
+from dntk_core.dashboard.choices.mixing import USES
+from dntk_core.dashboard.choices.tabs import tab
+from dntk_core.dashboard.computing.shifting import chosen_shift, shifted_images
+from dntk_core.dashboard.drawing.inputs import show_inputs
+from dntk_core.dashboard.drawing.panel import show
+from dntk_core.dashboard.drawing.recipe import copy_recipe
+from dntk_core.dashboard.page import page
+from dntk_core.dashboard.sections import uncertainty
+from dntk_core.uses.uncertainty import NOISES
+
+with page(uncertainty.TITLE, uses=USES) as here:
+    choose = tab(here, "noise", tuple(NOISES), label="Noise by")
+    with st.spinner("Weighing beliefs", show_time=True):
+        (trust,) = uncertainty.panels(here, choose)
+    show(trust)
+    st.dataframe(uncertainty.numbers(here, choose), hide_index=True)
+    least, most, deviation = uncertainty.ends(here, choose, 10)
+    for title, index in (("Least certain", least), ("Most certain", most)):
+        with st.container(gap="xsmall"):
+            st.markdown(f"##### {title} test inputs")
+            words = [f"{number(i)} · ±{deviation[i]:.2g}" for i in index]
+            show_inputs(here.run, "test", index, words, key=f"uncertainty_{title.split()[0].lower()}")
+    st.markdown("#### Shifted inputs")
+    asked = chosen_shift(here)
+    if asked is not None:
+        artifact, name, strength = asked
+        for panel in uncertainty.shift_panels(here, choose, artifact, name, strength):
+            show(panel)
+        shifted_images(here, artifact, name)
+    for panel in uncertainty.foreign_panels(here, choose):
+        show(panel)
+    if words := uncertainty.adding(here):
+        st.caption(words)
+    command = uncertainty.command(here, choose, asked[1] if asked else None)
+    copy_recipe(here, *uncertainty.calls(here, choose), command=command)

@@ -1,0 +1,42 @@
+"""Kernel health: errors without test data, where the targets lie, labels that look wrong."""
+
+import streamlit as st
+
+from dntk_core.dashboard.choices.kept import keep, recall
+from dntk_core.dashboard.drawing import literal
+from dntk_core.dashboard.drawing.cautious import warn
+from dntk_core.dashboard.drawing.inputs import show_inputs
+from dntk_core.dashboard.drawing.palette import BLUE, VERMILION
+from dntk_core.dashboard.drawing.panel import show
+from dntk_core.dashboard.drawing.recipe import copy_recipe
+from dntk_core.dashboard.page import page
+from dntk_core.dashboard.sections import health
+
+
+def chosen(number: int) -> None:
+    """Look at one label."""
+    st.session_state["kept_looked_at"] = number
+
+
+with page(health.TITLE, uses=("kernel", "ridge", "method", "readout")) as here:
+    warn(here.run)
+    with st.spinner("Leaving out inputs", show_time=True):
+        ridge, size, targets, labels = health.panels(here)
+    show(ridge)
+    show(size)
+    left, right = st.columns(2, gap="medium")
+    with left:
+        show(targets)
+    with right:
+        show(labels)
+    found = health.suspicious(here)
+    pages = -(-len(found.order) // health.SHOWN)
+    place = st.pagination(pages, key="health_page") if pages > 1 else 1
+    shown = found.order[(place - 1) * health.SHOWN : place * health.SHOWN].tolist()
+    frames = [VERMILION if found.margin[i] < 0 else BLUE for i in shown]
+    show_inputs(here.run, "kernel", shown, health.notes(here, shown), frames, key="health_gallery", on_click=chosen)
+    asked: int | None = st.session_state[recall("looked_at", int, None)]
+    keep(here.link, "looked_at", "" if asked is None else str(asked))
+    looked_at = asked if asked is not None and 0 <= asked < len(found.margin) else shown[0]
+    st.markdown(literal.markdown(health.described(here, looked_at)))
+    copy_recipe(here, *health.calls(here), command=health.command(here))

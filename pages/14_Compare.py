@@ -1,0 +1,30 @@
+"""Compare: two runs under the same sliders, or two settings of one run, side by side."""
+
+import streamlit as st
+
+from dntk_core.dashboard.asking.comparing import (
+    MORE,
+    ask_errors,
+    choose_sides,
+    names,
+    score_table,
+    show_likeness,
+    show_pair,
+)
+from dntk_core.dashboard.choices.mixing import USES
+from dntk_core.dashboard.choices.tabs import open_tab, tab
+from dntk_core.dashboard.drawing import literal
+from dntk_core.dashboard.page import page
+from dntk_core.dashboard.sections import SECTIONS
+
+uses = (*USES, *MORE.get(open_tab("figures", tuple(SECTIONS), "Spectra"), ()))
+with page("Compare", uses=uses) as here:
+    sides = choose_sides(here)
+    if sides is not None:
+        st.markdown(f"#### {' · '.join(map(literal.markdown, names(*sides)))}")
+        st.dataframe(score_table(*sides), hide_index=True)
+        ask_errors(here, sides)
+        show_likeness(*sides)
+        section = tab(here, "figures", tuple(SECTIONS), "Spectra", "Figures")
+        for left, right in zip(*map(SECTIONS[section], sides), strict=False):
+            show_pair(left, right)

@@ -1,0 +1,100 @@
+"""Training, Layers and likeness in the dashboard: panels that are complete, and say what the numbers are."""
+
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dntk_core import RunSpec, load_or_build
+from dntk_core.base.spec import InputSpec, ModelSpec, ProjectionSpec
+from dntk_core.dashboard.asking import likeness
+from dntk_core.dashboard.choices.view import View
+from dntk_core.dashboard.drawing.recipe import python
+from dntk_core.dashboard.page import Page
+from dntk_core.dashboard.sections import layers, training
+from dntk_core.run.across import build_series
+from dntk_core.run.live import Live
+from dntk_core.run.progression import Progression
+from dntk_core.run.series import trained_series
+
+SMALL = RunSpec(model=ModelSpec(epochs=2), inputs=InputSpec(kernel=30, test=20), projection=ProjectionSpec(k=256))
+
+
+def page(run, **view) -> Page:
+    return Page(run, Live(run.problem), View(**view), {})
+
+
+@pytest.fixture(scope="module")
+def found(store_folder):
+    series = trained_series(SMALL, (0, 1, 2))
+    return Progression(series, *build_series(series))
+
+
+def test_a_series_is_shown_at_every_checkpoint_for_every_kernel(found):
+    for kernel in ("mean", 3):
+        here = page(found.runs[-1], kernel=kernel, H=3)
+        for at in range(3):
+            panels = training.at_checkpoint(here, found, at)
+            assert len({panel.key for panel in panels}) == 5
+            for panel in panels:
+                assert panel.title and panel.read.endswith(".") and len(panel.definition) > 80
+                # Values are checked by plotly here, not while sliders move.
+                type(panel.figure)(panel.figure.to_dict())
+    over, pairs, tangent, _, picture = training.at_checkpoint(page(found.runs[-1]), found, 0)
+    lines = {trace.name: trace for trace in over.figure.data}
+    np.testing.assert_allclose(lines["to the first"].y, found.cka(None)[0])
+    np.testing.assert_allclose(lines["velocity"].y, found.velocity(None))
+    np.testing.assert_allclose(lines["network"].y, [run.test_accuracy for run in found.runs])
+    np.testing.assert_allclose(pairs.figure.data[0].z, found.cka(None))
+    assert "off by" in pairs.read and "The tangent at epoch 0" in tangent.read
+    back = [trace.y for trace in tangent.figure.data if trace.name == "tangent at epoch 2"]
+    np.testing.assert_allclose(back[:2], [found.across.linear_error[2], found.across.following_error[2]])
+    assert "At epoch 0" in picture.read
+
+
+def test_one_walks_back_as_long_as_the_tangent_holds():
+    labels = ("a", "b", "c", "d")
+    assert training.walk(np.array([0.1, 0.9, 0.4, 0.0]), labels) == "back to c"
+    assert training.walk(np.array([0.1, 0.3, 0.4, 0.0]), labels) == "back to a"
+    assert training.walk(np.array([0.1, 0.3, 0.6, 0.0]), labels) == "to no earlier checkpoint"
+
+
+def test_the_page_finds_its_series_and_offers_one_where_training_is_known(found, default_run):
+    here = page(found.runs[-1])
+    # Other tests may have made another series of the same network, on other inputs.
+    known = training.known(here)
+    assert found.series.key in {each.key for each in known}
+    network = here.run.spec.stage_key("model")
+    assert all(network in {spec.stage_key("model") for spec in each.specs} for each in known)
+    assert len(training.panels(here)) == 5
+    offered = training.offered(page(default_run))
+    assert offered is not None and len(offered.specs) == 8 and training.panels(page(default_run)) == ()
+    done = subprocess.run(
+        [sys.executable, "-c", python(here.run.key, training.calls(found))], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_groups_are_shown_with_the_numbers_they_have(store_folder):
+    run = load_or_build(replace(SMALL, projection=replace(SMALL.projection, groups="blocks")))
+    here = page(run)
+    shares, between = layers.panels(here)
+    parts = layers.found(here)
+    bars = {trace.name: trace for trace in shares.figure.data}
+    np.testing.assert_allclose(bars["share of trace"].x, parts.trace)
+    np.testing.assert_allclose(bars["accuracy all but it"].x, parts.without)
+    np.testing.assert_allclose(bars["likeness with outputs"].x, parts.targets)
+    np.testing.assert_allclose(between.figure.data[0].z, parts.between)
+    assert list(layers.numbers(here)["Group"]) == ["stem", "blocks.0", "blocks.1", "blocks.2", "head"]
+    for panel in (shares, between):
+        assert panel.read.endswith(".") and type(panel.figure)(panel.figure.to_dict())
+    assert layers.panels(page(load_or_build(SMALL))) == ()
+
+
+def test_two_runs_on_the_same_inputs_are_compared(found):
+    alike, classes = likeness.panels(page(found.runs[0]), page(found.runs[-1]))
+    np.testing.assert_allclose(alike.figure.data[0].x, found.across.likeness.cka[:, 0, -1], atol=1e-6)
+    assert "the networks choose alike on" in alike.read and "exact kernels" in alike.read
+    assert np.array(classes.figure.data[0].z).shape == (10, 10)

@@ -1,0 +1,90 @@
+"""Pages of what a kernel is for: complete panels, the same numbers as Python and the command line."""
+
+import json
+import shlex
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dntk_core.cli.main import main
+from dntk_core.dashboard.choices.view import View
+from dntk_core.dashboard.drawing.recipe import python
+from dntk_core.dashboard.page import Page
+from dntk_core.dashboard.sections import health, predictions, uncertainty
+from dntk_core.run.doubt import judged
+from dntk_core.run.live import Live
+
+
+@pytest.fixture(scope="module")
+def here(default_run) -> Page:
+    return Page(default_run, Live(default_run.problem), View(), {})
+
+
+def test_every_panel_is_explained(here):
+    found = [*predictions.panels(here), *health.panels(here), *uncertainty.panels(here)]
+    assert len({panel.key for panel in found}) == len(found)
+    for panel in found:
+        assert panel.title and panel.read.endswith(".") and "$" in panel.definition, panel.key
+
+
+def test_the_command_of_a_prediction_says_what_the_page_shows(here, capsys):
+    question = predictions.Question(7, 3, 5, "labels", "leave-one-out")
+    found = predictions.explanation(here, question)
+    words = shlex.split(predictions.command(here, question))
+    assert main(words[3:]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["prediction"] == found.prediction and said["for"][0]["value"] == found.values.max()
+    full = replace(question, distilled=False)
+    assert predictions.explanation(here, full).distilled is None and "--full" in predictions.command(here, full)
+
+
+def test_the_code_of_these_pages_is_complete(here, capsys):
+    calls = [*predictions.calls(here, predictions.Question()), *health.calls(here)]
+    calls += uncertainty.calls(here, "leave-one-out")
+    code = python(here.run.key, calls)
+    exec(code, {})
+    assert "Explanation(input=0" in capsys.readouterr().out
+
+
+def test_filters_leave_the_inputs_that_they_name(here):
+    run = here.run
+    network = run.test_logits.argmax(axis=1)
+    assert (network[predictions.matching(here, "wrong")] != run.test_labels[predictions.matching(here, "wrong")]).all()
+    assert len(predictions.matching(here, "all")) == len(predictions.matching(here, "uncertain")) == 500
+    assert (run.test_labels[predictions.matching(here, "uncertain", 4)] == 4).all()
+    disagree = predictions.matching(here, "disagree")
+    assert len(disagree) == round(500 * (1 - here.live.scores(None, here.view.ridge).fidelity))
+
+
+def test_what_speaks_through_one_gradient_adds_up_to_its_bar(here):
+    question = predictions.Question(3)
+    found = predictions.explanation(here, question)
+    for row in (0, predictions.strongest(found)):
+        assert predictions.behind(here, question, found, row).sum() == pytest.approx(found.synthetic[row], rel=1e-6)
+
+
+def test_a_suspicious_label_is_described_by_its_votes(here):
+    found = health.suspicious(here)
+    first = int(found.order[0])
+    assert f"margin {found.margin[first]:+.3f}, rank 1 of 500" in health.described(here, first)
+    assert np.all(np.diff(found.margin[found.order]) >= 0)
+
+
+def test_the_command_line_examines_a_run(here, capsys):
+    assert main(["health", "--run", here.run.key, "--top", "3", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    found = health.suspicious(here)
+    assert [each["input"] for each in said["suspicious"]] == found.order[:3].tolist()
+    assert main(["health", "--run", here.run.key]) == 0
+    assert "labels are outvoted" in capsys.readouterr().out
+
+
+def test_the_command_line_doubts_as_the_page_does(here, capsys):
+    words = shlex.split(uncertainty.command(here, "leave-one-out", None))
+    assert main(words[3:]) == 0
+    said = json.loads(capsys.readouterr().out)
+    found = judged(uncertainty.doubt(here, "leave-one-out").test(), here.run.test_labels)
+    assert said["predictors"] == found
+    table = uncertainty.numbers(here, "leave-one-out")
+    assert list(table["predictor"]) == list(found) and table["NLL"][0] == f"{found['network']['nll']:.4f}"

@@ -1,0 +1,86 @@
+"""Analyses by one process and by two under torchrun: the same numbers, kept beside the run, found by pages."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from dntk_core.cache.store import Store
+from dntk_core.kernels.features import FeatureKernel
+from dntk_core.kernels.spectrum import spectrum
+from dntk_core.kernels.together import Alone
+from dntk_core.run import analyses
+from dntk_core.run.analyses import Analysed, analyse, live_of
+from dntk_core.run.from_features import from_features
+from dntk_core.run.live import Live
+from dntk_core.run.pipeline import Run, collect_garbage, open_run
+
+ROOT = Path(__file__).resolve().parents[2]
+RANKS = "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m", "dntk_core"
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory) -> tuple[Run, Store, Store]:
+    """A run of more inputs than are ever formed at once, analysed alone, and in a copy of the cache by two ranks."""
+    alone, two = (Store(tmp_path_factory.mktemp(name)) for name in ("alone", "two"))
+    rng = np.random.default_rng(0)
+    phi = rng.standard_normal((2, 1110, 24)) + 3 * rng.standard_normal((1, 6, 24))[:, np.arange(1110) % 6]
+    logits = np.tanh(np.einsum("cik,k->ic", phi, rng.standard_normal(24)))
+    train, test = (phi[:, :1060], phi[:, 1060:]), (logits[:1060], logits[1060:])
+    with pytest.MonkeyPatch.context() as patch:
+        # As of very many inputs.
+        patch.setattr("dntk_core.kernels.feature_kernels.LARGEST_DENSE", 1000)
+        run, _ = (
+            from_features(*train, *test, *(each.argmax(axis=1) for each in test), store=store) for store in (alone, two)
+        )
+    assert analyse(run, [3], Alone(), store=alone) == ["whole", "3"]
+    environment = os.environ | {"DNTK_CACHE_DIR": str(two.root), "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, "-m", *RANKS, "analyse", run.key, "--clusters", "3"]
+    done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, timeout=1000)
+    assert done.returncode == 0 and done.stdout.count("analysed whole, H = 3") == 1, done.stderr
+    return run, alone, two
+
+
+def test_two_ranks_find_what_one_process_finds(both):
+    run, alone, two = both
+    ours, theirs = (Analysed(open_run(run.key, store), store) for store in (two, alone))
+    assert_allclose(ours.spectrum().values, theirs.spectrum().values, rtol=1e-8, atol=1e-12 * theirs.spectrum().trace)
+    exact = spectrum(FeatureKernel(np.asarray(run.features)))
+    assert_allclose(ours.spectrum().values[:20], exact.values[:20], rtol=1e-3)
+    assert np.array_equal(ours.decomposition(3).labels, theirs.decomposition(3).labels)
+    assert_allclose(ours.decomposition(3).values, theirs.decomposition(3).values, rtol=1e-6, atol=1e-6 * exact.trace)
+    for left, right in zip(ours.moments(), theirs.moments(), strict=True):
+        assert_allclose(left[0], right[0], rtol=1e-6, atol=1e-9 * right[0][0])
+
+
+def test_the_live_object_opens_them_and_garbage_collection_keeps_them(both, monkeypatch):
+    run, _, two = both
+    opened = open_run(run.key, two)
+    live, plain = live_of(opened, store=two), Live(opened.problem)
+    for name in ("spectrum", "embed", "decompose"):
+        monkeypatch.setattr(f"dntk_core.run.live.{name}", lambda *_: pytest.fail("was computed ahead"))
+    ours = live.scores(live.local_global(3, 0.7, 0.9), 1e-3)
+    monkeypatch.undo()
+    assert ours.mse == pytest.approx(plain.scores(plain.local_global(3, 0.7, 0.9), 1e-3).mse, rel=1e-3)
+    assert collect_garbage(two) == 0 and Analysed(opened, two).decomposition(3) is not None
+    assert Analysed(opened, two).decomposition(4) is None
+
+
+def test_what_a_killed_job_had_finished_is_not_computed_again(both, monkeypatch, tmp_path):
+    run, alone, _ = both
+    store = Store(tmp_path)
+
+    def killed(*_, **__):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(analyses, "embed", killed)
+        analyse(run, [], Alone(), store=store)
+    monkeypatch.setattr(analyses.RankedKernel, "eigenpairs", lambda _: pytest.fail("was finished"))
+    assert analyse(run, [], Alone(), store=store) == ["whole"]
+    assert analyse(run, [], Alone(), store=store) == []
+    assert_allclose(Analysed(run, store).spectrum().values, Analysed(run, alone).spectrum().values)
