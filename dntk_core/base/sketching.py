@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from dntk_core.base.schema import require, require_numbers
 
-# How numbers of projected gradients are kept; half as wide takes half the disk.
-KEPT = ("float32", "float16")
+# How numbers of projected gradients are kept; half as wide takes half the disk. bfloat16 has the range of float32.
+KEPT = ("float32", "float16", "bfloat16")
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ class Sizes:
     """What a run's cost follows from: C classes, m kernel and t test inputs, k dimensions, n real inputs to judge.
 
     dense: kernels are formed, as they are up to some number of inputs
+    width: bytes that a number of the features is kept in
     """
 
     C: int
@@ -19,6 +20,7 @@ class Sizes:
     k: int
     n: int
     dense: bool = True
+    width: int = 4
 
 
 @dataclass(frozen=True)

@@ -87,8 +87,6 @@ def _inputs_settings(run: Parts) -> dict:
     return {"data": run.data.content, "inputs": asdict(run.inputs)}
 
 
-# Shards of features lie beside the artifact made of them until it is finished.
-SHARDS_TOO = 2
 # Timed on digits: a step of synthesis in images of an epoch, how many sets of images are judged; 10 GFLOP/s.
 IMAGE_STEP, JUDGED_SETS, SECONDS_PER_PRODUCT = 4, 5, 2e-10
 
@@ -149,7 +147,7 @@ _ROWS = (
         settings=_gradients,
         build="dntk_core.run.stages.features",
         holds=("features", "test_features", "outputs", "test_outputs", "parameters", "projection_error"),
-        writes=lambda s: SHARDS_TOO * 4 * s.C * (s.m + s.t) * s.k,
+        writes=lambda s: s.width * s.C * (s.m + s.t) * s.k,
         takes=lambda run, s, r: r.gradient * s.C * (s.m + s.t),
     ),
     # Pictures are there before what they are compared with.

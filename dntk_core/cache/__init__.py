@@ -5,9 +5,10 @@
 """
 
 from dntk_core.cache.artifact import Artifact, Contents
-from dntk_core.cache.files import Stacked, sha256
+from dntk_core.cache.files import sha256
 from dntk_core.cache.index import Index, RunInfo
+from dntk_core.cache.shards import Shards
 from dntk_core.cache.store import Store
 from dntk_core.cache.workbench import Checkpoints, Workbench
 
-__all__ = ["Artifact", "Checkpoints", "Contents", "Index", "RunInfo", "Stacked", "Store", "Workbench", "sha256"]
+__all__ = ["Artifact", "Checkpoints", "Contents", "Index", "RunInfo", "Shards", "Store", "Workbench", "sha256"]

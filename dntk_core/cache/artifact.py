@@ -3,6 +3,7 @@
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,14 @@ import numpy as np
 from dntk_core.base.errors import Damaged, DNTKError, Vanished
 from dntk_core.base.stages import NOTES
 from dntk_core.cache.disk import reading
-from dntk_core.cache.files import Content, read_json
+from dntk_core.cache.files import Checksums, read_json
 from dntk_core.cache.rows import Rows, open_rows
 from dntk_core.cache.sealed import SEAL, check_seal, sealed
+from dntk_core.cache.shards import Shard, Shards, sharded, shards_of, verified
 
-# What a stage builds: arrays or bytes by name, and a note.
+# What becomes files: an array, the shards of one, or bytes.
+Content = np.ndarray | Shards | bytes
+# What a stage builds: contents by name, and a note.
 Contents = tuple[Mapping[str, Content], dict[str, Any]]
 
 LAYOUT = 1
@@ -24,10 +28,11 @@ _FIELDS = {"layout": int, "stage": str, "key": str, "created": float, "spec": st
 
 @dataclass(frozen=True)
 class Artifact:
-    """A finished stage's output: arrays, raw files and a JSON-able note; checksums were verified when it was opened."""
+    """A finished stage's output: arrays, raw files and a JSON-able note; nothing is read that was not verified."""
 
     folder: Path
     meta: dict
+    checksums: Checksums
 
     def __getitem__(self, name: str) -> np.ndarray:
         """Read one array."""
@@ -37,7 +42,10 @@ class Artifact:
 
     def rows(self, name: str) -> Rows:
         """Open one array, a large one, that is read where it is indexed."""
-        return open_rows(self._listed(f"{name}.npy"))
+        if name not in self._sharded:
+            return open_rows(self._listed(f"{name}.npy"))
+        files = self.meta["files"]
+        return shards_of([Shard(self.folder / file, files[file], self.checksums) for file in self._sharded[name]])
 
     def read(self, name: str) -> bytes:
         """Read one raw file."""
@@ -47,11 +55,18 @@ class Artifact:
     def _listed(self, name: str) -> Path:
         if name not in self.meta["files"]:
             raise DNTKError(f"cached {self.folder.name} has no checksum for {name}; delete it to compute it anew")
+        with reading(self.folder):
+            verified(self.checksums, self.folder / name, self.meta["files"][name])
         return self.folder / name
 
     def holds(self, name: str) -> bool:
         """Whether there is an array, a file or a note of this name."""
-        return name in self.note or not {name, f"{name}.npy"}.isdisjoint(self.meta["files"])
+        return name in self.note or name in self._sharded or not {name, f"{name}.npy"}.isdisjoint(self.meta["files"])
+
+    @cached_property
+    def _sharded(self) -> Mapping[str, list[str]]:
+        """The files of every array that lies in shards."""
+        return sharded(self.meta["files"])
 
     @property
     def note(self) -> dict:

@@ -5,23 +5,21 @@ import io
 import json
 import os
 import re
+import shutil
 import stat
 import tokenize
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
-from typing import Any, Union
+from typing import Any
 
 import numpy as np
 
 from dntk_core.base.errors import Damaged, DNTKError
+from dntk_core.base.processes import world_size
 from dntk_core.cache.disk import reading, writing
-
-# What becomes a file: an array, parts of one, or bytes.
-Content = Union[np.ndarray, "Stacked", bytes]
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._-]{0,199}")
 # What numpy raises for a file that only begins like an array.
@@ -30,31 +28,7 @@ NO_ARRAY += (tokenize.TokenError, IndexError, KeyError)
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
-@dataclass(frozen=True)
-class Stacked:
-    """Arrays (C, n_i, …) joined along the second axis when they are written, not held as one."""
-
-    parts: Sequence[np.ndarray]
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        first = self.parts[0].shape
-        return first[0], sum(part.shape[1] for part in self.parts), *first[2:]
-
-    @property
-    def dtype(self) -> np.dtype:
-        return self.parts[0].dtype
-
-    def joined(self) -> np.ndarray:
-        """As one array."""
-        return np.concatenate(self.parts, axis=1)
-
-    def pieces(self) -> Iterator[np.ndarray]:
-        """All numbers in the order of one array."""
-        return (part[c] for c in range(self.shape[0]) for part in self.parts)
-
-
-def write(folder: Path, name: str, content: Content) -> tuple[str, dict]:
+def write(folder: Path, name: str, content: np.ndarray | bytes) -> tuple[str, dict]:
     """Write one file (temporary file, fsync, rename): an array as <name>.npy, bytes as <name>.
 
     Returns the file's name and its size, sha256 and, for an array, shape and type.
@@ -86,7 +60,7 @@ def write(folder: Path, name: str, content: Content) -> tuple[str, dict]:
     return name, entry
 
 
-def _pieces(content: Content) -> Iterator[bytes | memoryview]:
+def _pieces(content: np.ndarray | bytes) -> Iterator[bytes | memoryview]:
     """The bytes of a file; of an array the .npy header, then its numbers in C order."""
     if isinstance(content, bytes):
         yield content
@@ -97,9 +71,16 @@ def _pieces(content: Content) -> Iterator[bytes | memoryview]:
         header, {"descr": description, "fortran_order": False, "shape": tuple(content.shape)}
     )
     yield header.getvalue()
-    for piece in content.pieces() if isinstance(content, Stacked) else (content,):
-        # As bytes: a buffer cannot be made of text or dates.
-        yield np.ascontiguousarray(piece).reshape(-1).view(np.uint8).data
+    # As bytes: a buffer cannot be made of text or dates.
+    yield np.ascontiguousarray(content).reshape(-1).view(np.uint8).data
+
+
+def copy(path: Path, to: Path) -> None:
+    """Copy a file, durably."""
+    with open(path, "rb") as source, open(to, "wb") as target:
+        shutil.copyfileobj(source, target)
+        target.flush()
+        os.fsync(target.fileno())
 
 
 def sync(folder: Path) -> None:
@@ -143,7 +124,7 @@ def read_json(path: Path) -> dict:
     return value
 
 
-# Bytes of a file that is read to verify it before it is opened: seconds. Larger ones are read in the background.
+# Bytes that are read to verify them before an artifact is opened: seconds. More are read in the background.
 AT_ONCE = 2**31
 
 
@@ -163,37 +144,67 @@ class Checksums:
         """Trust a file that was just written by this process."""
         self._known.add(_identity(path, entry))
 
+    def knows(self, path: Path, entry: dict) -> bool:
+        """Whether a file was written or verified by this process, and not changed since."""
+        return _identity(path, entry) in self._known
+
     def verify(self, path: Path, entry: dict) -> None:
         """Raise Damaged unless the file has the size and sha256 of its entry.
 
         A large file is read in the background, so that a run opens at once; if it is damaged, the next one to open it
         is told.
         """
-        identity = _identity(path, entry)
-        if identity in self._known:
+        if (identity := self._unknown(path, entry)) is None:
             return
-        if path.stat().st_size != entry["bytes"] or identity in self._damaged:
-            raise Damaged(f"{path.name} does not match its checksum")
         if entry["bytes"] > AT_ONCE:
-            self._later(path, entry, identity)
+            self._later({path: (entry, identity)})
         elif not self._matches(path, entry, identity):
             raise Damaged(f"{path.name} does not match its checksum")
+
+    def verify_all(self, files: Mapping[Path, dict]) -> None:
+        """Verify files that are opened together: at once if they are small, else their sizes; the rest is read later.
+
+        That is, in the background, and before anything is read out of them.
+        """
+        if sum(entry["bytes"] for entry in files.values()) <= AT_ONCE:
+            for path, entry in files.items():
+                self.verify(path, entry)
+            return
+        unknown = {path: (entry, self._unknown(path, entry)) for path, entry in files.items()}
+        # Of several ranks each verifies what it reads: all of them together read every file once.
+        if world_size() == 1:
+            self._later({path: (entry, found) for path, (entry, found) in unknown.items() if found is not None})
 
     def settle(self) -> None:
         """Wait until every file that is read in the background was read."""
         for reader in list(self._reading.values()):
             reader.join()
 
-    def _later(self, path: Path, entry: dict, identity: tuple) -> None:
-        def read() -> None:
-            # Deleted or out of reach meanwhile: not known to be damaged, and read again by the next one to open it.
-            with suppress(OSError):
-                self._matches(path, entry, identity)
-            del self._reading[identity]
+    def _unknown(self, path: Path, entry: dict) -> tuple | None:
+        """The identity of a file that is yet to be verified, None if it was; Damaged if its size does not fit."""
+        identity = _identity(path, entry)
+        if identity in self._known:
+            return None
+        if identity[2] != entry["bytes"] or identity in self._damaged:
+            raise Damaged(f"{path.name} does not match its checksum")
+        return identity
 
-        if identity not in self._reading:
-            self._reading[identity] = Thread(target=read, daemon=True)
-            self._reading[identity].start()
+    def _later(self, files: dict[Path, tuple[dict, tuple]]) -> None:
+        """Read files in the background, one after the other."""
+        files = {path: pair for path, pair in files.items() if pair[1] not in self._reading}
+
+        def read() -> None:
+            for path, (entry, identity) in files.items():
+                # Deleted or out of reach meanwhile: not known to be damaged, read again by the next one to open it.
+                with suppress(OSError):
+                    if identity not in self._known:
+                        self._matches(path, entry, identity)
+                del self._reading[identity]
+
+        if files:
+            reader = Thread(target=read, daemon=True)
+            self._reading |= {identity: reader for _, identity in files.values()}
+            reader.start()
 
     def _matches(self, path: Path, entry: dict, identity: tuple) -> bool:
         """Read a file; whether it is what its entry says."""

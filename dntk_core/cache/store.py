@@ -1,5 +1,6 @@
 """The artifact cache: atomic, checksummed, locked, pickle-free. `folder` says what lies where."""
 
+import errno
 import json
 import os
 import time
@@ -12,12 +13,16 @@ from typing import Any
 
 from dntk_core.base.errors import Damaged, DNTKError, Vanished
 from dntk_core.base.places import cache_folder
-from dntk_core.cache.artifact import Artifact, Contents, make_meta, read_meta, try_meta
+from dntk_core.cache.artifact import Artifact, Content, Contents, make_meta, read_meta, try_meta
 from dntk_core.cache.disk import is_folder, reading, writing
-from dntk_core.cache.files import Checksums, Content, described, sync, write
+from dntk_core.cache.files import Checksums, copy, described, sync, write
 from dntk_core.cache.folder import erase, make_folders, names, size, stage_and_key
 from dntk_core.cache.locks import PAUSE, locked
+from dntk_core.cache.shards import Shards, shard_name
 from dntk_core.cache.workbench import Workbench
+
+# What file systems say that know no second name for a file.
+NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EXDEV)
 
 
 class Store:
@@ -48,9 +53,8 @@ class Store:
                 return None
             if (meta["stage"], meta["key"]) != (stage, key):
                 raise Damaged(f"its description is that of {str(meta['stage'])[:40]}-{str(meta['key'])[:40]}")
-            for path, entry in described(folder, meta["files"]).items():
-                self._checksums.verify(path, entry)
-        return Artifact(folder, meta)
+            self._checksums.verify_all(described(folder, meta["files"]))
+        return Artifact(folder, meta, self._checksums)
 
     def load_or_build(
         self,
@@ -67,7 +71,7 @@ class Store:
         help: builds shards on the same workbench while another process builds the artifact
         holds: names without which an artifact counts as missing
         """
-        bench = Workbench(self.root / "partial" / f"{stage}-{key}")
+        bench = self._bench(stage, key)
         if (artifact := self.get(stage, key, holds)) is not None:
             self._clear_finished(stage, key, bench)
             return artifact
@@ -75,8 +79,9 @@ class Store:
         with self._lock(stage, key, help is None) as mine:
             if mine and self.get(stage, key, holds) is None:
                 self._drop_leftovers(stage, key)
-                self._publish(stage, key, spec, *build(bench))
+                trusted = self._publish(stage, key, spec, *build(bench))
                 bench.clear()
+                self._trust(stage, key, trusted)
             if mine:
                 return self._opened(stage, key, holds)
         bench.open()
@@ -95,7 +100,7 @@ class Store:
         """Return the artifact that another process builds, without a lock: first `help`, then wait for it."""
         if help is not None and self.get(stage, key, holds) is None:
             make_folders(self.root)
-            bench = Workbench(self.root / "partial" / f"{stage}-{key}")
+            bench = self._bench(stage, key)
             bench.open()
             help(bench)
         while (artifact := self.get(stage, key, holds)) is None:
@@ -193,6 +198,9 @@ class Store:
         """Where an artifact lies, if it is there."""
         return self.root / "artifacts" / f"{stage}-{key}"
 
+    def _bench(self, stage: str, key: str) -> Workbench:
+        return Workbench(self.root / "partial" / f"{stage}-{key}", self._checksums)
+
     def _scratch(self, name: str) -> Path:
         return self.root / "scratch" / f"{name}-{uuid.uuid4().hex}"
 
@@ -215,29 +223,47 @@ class Store:
     def _lock(self, stage: str, key: str, wait: bool = True) -> AbstractContextManager[bool]:
         return locked(self.root / "locks" / f"{stage}-{key}.lock", wait)
 
-    def _publish(self, stage: str, key: str, spec: str, contents: Mapping[str, Content], note: dict[str, Any]) -> None:
-        """Write all files to a scratch folder, then rename it into place."""
+    def _publish(
+        self, stage: str, key: str, spec: str, contents: Mapping[str, Content], note: dict[str, Any]
+    ) -> dict[str, dict]:
+        """Write all files to a scratch folder, then rename it into place; what of them this process has vouched for."""
         # Made again: the cache may have been deleted while the stage was computed.
         make_folders(self.root)
         scratch = self._scratch(f"{stage}-{key}")
         try:
             with writing(self.root):
                 scratch.mkdir(mode=0o700)
-            files = dict(write(scratch, name, content) for name, content in contents.items())
+            files, trusted = {}, {}
+            for name, content in contents.items():
+                if isinstance(content, Shards):
+                    linked, known = link_shards(scratch, name, content)
+                    files |= linked
+                    trusted |= {file: linked[file] for file in known}
+                else:
+                    file, entry = write(scratch, name, content)
+                    files[file] = trusted[file] = entry
             meta = make_meta(stage, key, spec, note, files)
+            # Its folder is flushed with it, and so are the links.
             write(scratch, "meta.json", json.dumps(meta, indent=1).encode())
             folder = self.artifact_folder(stage, key)
             with writing(self.root):
-                for name, entry in files.items():
-                    self._checksums.note(scratch / name, entry)
                 # What is there has another layout, or is damaged and could not be set aside.
                 self._remove(folder)
                 os.rename(scratch, folder)
                 sync(folder.parent)
+            return trusted
         except BaseException:
             # A full disk gets its space back.
             erase(scratch)
             raise
+
+    def _trust(self, stage: str, key: str, files: dict[str, dict]) -> None:
+        """Do not read again what this process has written; only now, since links that go change a file's times."""
+        folder = self.artifact_folder(stage, key)
+        # Deleted or out of reach already: whoever opens it is told.
+        with suppress(OSError):
+            for name, entry in files.items():
+                self._checksums.note(folder / name, entry)
 
     def _set_aside(self, stage: str, key: str, error: Exception) -> None:
         """Move a damaged artifact out of the way, if it is still there and still damaged once it is locked."""
@@ -254,3 +280,20 @@ class Store:
                     aside.parent.mkdir(exist_ok=True, mode=0o700)
                     os.rename(folder, aside)
         warnings.warn(f"cached {folder.name} is damaged ({error}); set aside as {aside}, computed anew", stacklevel=4)
+
+
+def link_shards(folder: Path, name: str, shards: Shards) -> tuple[dict[str, dict], list[str]]:
+    """Give shards a place in a folder, with the checksums they have; their files, and those this process knows."""
+    files, known = {}, []
+    for start, shard in zip(shards.starts, shards.shards, strict=False):
+        file = shard_name(name, int(start))
+        files[file] = shard.entry
+        known += [file] if shard.known else []
+        with writing(folder):
+            try:
+                os.link(shard.path, folder / file)
+            except OSError as error:
+                if error.errno not in NO_LINKS:
+                    raise
+                copy(shard.path, folder / file)
+    return files, known

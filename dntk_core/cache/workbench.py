@@ -12,9 +12,10 @@ import numpy as np
 
 from dntk_core.base.errors import Damaged, Vanished
 from dntk_core.cache.disk import is_folder, is_there, reading, writing
-from dntk_core.cache.files import Checksums, described, map_array, read_json, write
+from dntk_core.cache.files import AT_ONCE, Checksums, described, map_array, read_json, write
 from dntk_core.cache.folder import erase
 from dntk_core.cache.locks import PAUSE, locked
+from dntk_core.cache.shards import Shard
 
 Arrays = dict[str, np.ndarray]
 
@@ -22,9 +23,9 @@ Arrays = dict[str, np.ndarray]
 class Workbench:
     """Shards of a stage under way: each written completely or not at all, found again after a crash."""
 
-    def __init__(self, folder: Path):
+    def __init__(self, folder: Path, checksums: Checksums | None = None):
         self.folder = folder
-        self._checksums = Checksums()
+        self._checksums = checksums or Checksums()
 
     def shard(self, name: str, build: Callable[[], Arrays]) -> Arrays:
         """Return the shard's arrays, memory-mapped; build and write it if it is not there or damaged."""
@@ -41,6 +42,30 @@ class Workbench:
             for file, entry in files.items():
                 self._checksums.note(self.folder / file, entry)
         return {_part(name, file): map_array(self.folder / file) for file in files}
+
+    def collect(self, names: Sequence[str], build: Callable[[str], Arrays]) -> list[dict[str, Shard]]:
+        """Every shard's files, as they were described when they were written; what is not there or damaged is built.
+
+        Few bytes are verified now, many when they are first read.
+        """
+        found = {name: self._files(name) for name in names}
+        few = sum(shard.entry["bytes"] for files in found.values() for shard in files.values()) <= AT_ONCE
+        for name in names:
+            if not found[name] or (few and self.find(name) is None):
+                self.shard(name, lambda name=name: build(name))
+                found[name] = self._files(name)
+        return list(found.values())
+
+    def _files(self, name: str) -> dict[str, Shard]:
+        """The files of a shard by the names of its arrays; none if it is not there, or one of them was cut."""
+        try:
+            with reading(self.folder):
+                files = described(self.folder, read_json(self.folder / f"{name}.json"))
+                if any(path.stat().st_size != entry["bytes"] for path, entry in files.items()):
+                    return {}
+        except (Damaged, Vanished):
+            return {}
+        return {_part(name, path.name): Shard(path, entry, self._checksums) for path, entry in files.items()}
 
     def drop(self, name: str) -> None:
         """Remove one shard, if it is there; its description first, so that no half of it is ever found."""

@@ -12,7 +12,8 @@ from dntk_core.base.compute import Compute
 from dntk_core.base.errors import DNTKError
 from dntk_core.base.processes import rank, world_size
 from dntk_core.base.progress import Steps
-from dntk_core.cache.files import Stacked
+from dntk_core.cache.rows import HALVES, open_rows
+from dntk_core.cache.shards import Shard, Shards, shards_of
 from dntk_core.cache.workbench import Workbench
 from dntk_core.data.batch import Batch
 from dntk_core.gradients.network import Network
@@ -27,9 +28,9 @@ SHARD = 50
 
 @dataclass(frozen=True)
 class ProjectedImages:
-    """Projected gradients (C, n, k) and outputs (n, C) of n images, and the seconds they took."""
+    """Projected gradients (C, n, k) in shards and outputs (n, C) of n images, and the seconds they took."""
 
-    features: Stacked
+    features: Shards
     outputs: np.ndarray
     seconds: float
 
@@ -46,16 +47,20 @@ def project_images(
 ) -> ProjectedImages:
     """Project the gradients of images, shard by shard under `name`; kept: how their numbers are."""
     share_images(network, through, x, compute, bench, name, steps, kept)
+    index = _shards(name, len(x))
     # All are there now; a damaged one is built again.
-    shards = [
-        bench.shard(shard, lambda index=index: _project(network, through, x[index], compute, kept))
-        for shard, index in _shards(name, len(x)).items()
-    ]
+    shards = bench.collect(list(index), lambda shard: _project(network, through, x[index[shard]], compute, kept))
     return ProjectedImages(
-        Stacked([shard["features"] for shard in shards]),
-        np.concatenate([shard["outputs"] for shard in shards]),
-        float(sum(shard["seconds"] for shard in shards)),
+        shards_of([shard["features"] for shard in shards]),
+        np.concatenate([_whole(shard["outputs"]) for shard in shards]),
+        float(sum(_whole(shard["seconds"]) for shard in shards)),
     )
+
+
+def _whole(shard: Shard) -> np.ndarray:
+    """Read a small array of a shard."""
+    with shard.opened():
+        return np.asarray(open_rows(shard.path))
 
 
 def share_images(
@@ -117,8 +122,13 @@ def _project(network: Network, through: Projector, images: Batch, compute: Compu
 
 def narrowed(features: np.ndarray, kept: str) -> np.ndarray:
     """Features as they are kept; refused where that is too narrow for them."""
-    with np.errstate(over="ignore"):
-        found = features.astype(kept, copy=False)
-    if not np.isfinite(found).all():
+    if kept == "bfloat16":
+        found = torch.from_numpy(features).to(torch.bfloat16)
+        finite, found = bool(found.isfinite().all()), found.view(torch.int16).numpy().view(HALVES)
+    else:
+        with np.errstate(over="ignore"):
+            found = features.astype(kept, copy=False)
+        finite = np.isfinite(found).all()
+    if not finite:
         raise DNTKError(f"gradients of {np.abs(features).max():.3g} are too large for {kept}; keep them as float32")
     return found

@@ -9,7 +9,7 @@ from artifacts import put
 
 from dntk_core.base.errors import DNTKError
 from dntk_core.cache import files
-from dntk_core.cache.files import Checksums, Stacked, map_array, read_json, sha256, write
+from dntk_core.cache.files import Checksums, map_array, read_json, sha256, write
 from dntk_core.cache.store import Store
 
 
@@ -44,15 +44,6 @@ def test_arrays_come_back_as_numpy_writes_them(tmp_path, array):
     assert (tmp_path / name).read_bytes() == (tmp_path / "theirs.npy").read_bytes()
     if array.size:
         assert np.array_equal(map_array(tmp_path / name), array)
-
-
-def test_parts_are_written_as_one_array(tmp_path):
-    parts = [np.arange(12.0).reshape(2, 2, 3), np.arange(6.0).reshape(2, 1, 3)]
-    stacked = Stacked(parts)
-    name, entry = write(tmp_path, "x", stacked)
-    assert entry["shape"] == [2, 3, 3] and stacked.shape == (2, 3, 3)
-    assert np.array_equal(map_array(tmp_path / name), np.concatenate(parts, axis=1))
-    assert np.array_equal(stacked.joined(), np.concatenate(parts, axis=1))
 
 
 def test_a_failed_write_leaves_nothing(tmp_path, monkeypatch):

@@ -38,7 +38,7 @@ def test_shards_join_to_what_one_batch_gives(work):
     network, through, x, bench = work
     found, done = extract(work)
     features, outputs = project_batch(network, through, x)
-    torch.testing.assert_close(torch.from_numpy(found.features.joined()), features, rtol=1e-5, atol=1e-6)
+    torch.testing.assert_close(torch.from_numpy(np.asarray(found.features)), features, rtol=1e-5, atol=1e-6)
     torch.testing.assert_close(torch.from_numpy(found.outputs), outputs)
     assert found.seconds > 0 and done == [13, 16, 17, 17]
     assert sorted(path.name for path in bench.folder.glob("*.json")) == ["s-0.json", "s-3.json", "s-6.json"]
@@ -52,15 +52,15 @@ def test_a_shard_is_read_to_verify_it_only_if_another_process_wrote_it(work, mon
     assert hashed == []
     again, _ = extract(work, Workbench(work[3].folder))
     assert len(hashed) == len(set(hashed)) == 9
-    assert np.array_equal(first.features.joined(), again.features.joined())
+    assert np.array_equal(np.asarray(first.features), np.asarray(again.features))
 
 
 def test_a_damaged_shard_is_projected_again(work):
     first, _ = extract(work)
-    kept = first.features.joined()
+    kept = np.asarray(first.features)
     shard = work[3].folder / "s-3.features.npy"
     shard.write_bytes(shard.read_bytes()[:-4])
-    assert np.array_equal(extract(work)[0].features.joined(), kept)
+    assert np.array_equal(np.asarray(extract(work)[0].features), kept)
 
 
 def test_helpers_leave_shards_for_the_one_who_joins_them(work, monkeypatch):

@@ -11,6 +11,7 @@ from dntk_core.base.device import resolve_device
 from dntk_core.base.progress import Steps
 from dntk_core.base.spec import RunSpec
 from dntk_core.cache.artifact import Contents
+from dntk_core.cache.rows import widened
 from dntk_core.data.batch import Batch, length, take, to
 from dntk_core.data.inputs import opened
 from dntk_core.gradients.extraction import narrowed, project_images, share_images
@@ -129,7 +130,7 @@ def measure_error(network: Network, through: Projector, x: Batch, compute: Compu
 
 def _rounding(features: np.ndarray, projected: np.ndarray, kept: str) -> float:
     """Relative error of the mean kernel by features that are kept in fewer bits."""
-    narrow = narrowed(features, kept)
+    narrow = widened(narrowed(features, kept))
     return relative_error(kernels_from_features(narrow, narrow).train.mean(0), projected.mean(0))
 
 

@@ -39,7 +39,7 @@ def build(work: Work) -> Contents:
         images = Seen(data, data.train_inputs, index)
         steps = Steps(work.report, "judged", before, total)
         found = project_images(network, through, images, work.compute, work.bench, f"{name}-gradients", steps)
-        return Inputs(found.features.joined(), found.outputs, data.train_labels[index], weights)
+        return Inputs(np.asarray(found.features), found.outputs, data.train_labels[index], weights)
 
     known = gradients("real", real, np.ones(len(real)), 0)
     held_out = Inputs(features["test_features"], features["test_outputs"], data.test_labels[test], np.ones(len(test)))
