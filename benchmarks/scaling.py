@@ -6,8 +6,8 @@ Here: the features stage of the digits run under torchrun with 1 and 2 ranks of 
 analyses of that run by as many; features must agree bit for bit. There: ResNet-50 at 224 px, so many sums of so many
 logits (0: every logit). Its cost per input is counted in operations, times what
 the engine was measured to need beyond the signal back-propagation (in processor time, on this machine); the hardware
-is that of HARDWARE. Beside gradients all else is counted: images read, shards written and hashed by each rank, then
-joined and hashed again by one process; and the analyses on the processors beside the GPUs, whose speed at one thread
+is that of HARDWARE. Beside gradients all else is counted: images read, shards written and hashed by each rank, and
+hashed once more by whoever first reads them; and the analyses on the processors beside the GPUs, whose speed at one thread
 and at hashing is measured here: products of Lanczos and what it reads, sums between ranks, orthogonalisation (which
 every rank does for itself), second moments and their eigenproblems.
 """
@@ -141,7 +141,7 @@ def minutes(gpus: int, sums: int, k: int, flops: float, hashing: float, products
         "reading images": m * IMAGE_BYTES / storage,
         "writing shards": written / storage,
         "hashing shards, each rank its own": written / gpus / hashing,
-        "joining and hashing them, one process": 2 * written / storage + written / hashing,
+        "verifying shards when first read, each rank its own": written / gpus / hashing,
         "Lanczos: products": blocks * 4 * m * sums * k * BLOCK / gpus / ours,
         "Lanczos: reading features": 2 * blocks * written / storage,
         "Lanczos: sums between ranks": exchanged / network,

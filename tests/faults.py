@@ -35,6 +35,7 @@ CALLS = (
     "fstat",
     "mkdir",
     "rename",
+    "link",
     "replace",
     "unlink",
     "rmdir",

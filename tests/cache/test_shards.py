@@ -93,7 +93,7 @@ def test_of_many_bytes_only_sizes_are_looked_at_when_opened_and_each_shard_when_
     content[-1] ^= 1
     (folder / "x.4.npy").write_bytes(content)
     # As if there were too many to read, and no time yet in the background.
-    monkeypatch.setattr(files, "AT_ONCE", 300)
+    monkeypatch.setattr(files, "AT_ONCE", 700)
     monkeypatch.setattr(files.Checksums, "_later", lambda *_: None)
     store = Store(tmp_path)
     rows = store.get("model", "k").rows("x")
@@ -106,7 +106,7 @@ def test_of_many_bytes_only_sizes_are_looked_at_when_opened_and_each_shard_when_
 
 def test_many_bytes_are_verified_in_the_background_too(tmp_path, monkeypatch):
     folder = put(Store(tmp_path), build=build).folder
-    monkeypatch.setattr(files, "AT_ONCE", 300)
+    monkeypatch.setattr(files, "AT_ONCE", 700)
     content = bytearray((folder / "x.8.npy").read_bytes())
     content[-1] ^= 1
     (folder / "x.8.npy").write_bytes(content)

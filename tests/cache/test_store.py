@@ -347,8 +347,9 @@ def test_an_artifact_that_is_gone_as_soon_as_it_was_published_is_one_sentence_ne
     real = Store._publish
 
     def swept(self, stage, key, *rest):
-        real(self, stage, key, *rest)
+        found = real(self, stage, key, *rest)
         self._remove(self.artifact_folder(stage, key))
+        return found
 
     monkeypatch.setattr(Store, "_publish", swept)
     with pytest.raises(Vanished, match="was deleted or damaged while it was in use; start again"):
