@@ -32,9 +32,8 @@ def map_matrix(sketch, k: int) -> torch.Tensor:
     if isinstance(sketch, Fold):
         return fold_matrix(sketch)
     if isinstance(sketch, Filtered):
-        filters = sketch.filters.reshape(sketch.blocks, -1, sketch.i)
-        rows = torch.eye(sketch.g * sketch.o // sketch.blocks)
-        blocks = [torch.kron(rows, F.T.contiguous()) for F in filters]
+        groups = sketch.filters.reshape(sketch.g, -1, sketch.i)
+        blocks = [torch.kron(torch.eye(sketch.o), F.T.contiguous()) for F in groups]
         return torch.block_diag(*blocks) @ fold_matrix(sketch.fold)
     (h_o, s_o), (h_i, s_i) = sketch.rows, sketch.columns
     g = torch.zeros(sketch.o * sketch.i, k)

@@ -26,8 +26,6 @@ from dntk_core.gradients.rules.operation import Room, outer
 # Pretrained MobileNets have single pointwise layers with 15 % of the kernel: with 128 their error was 1.16 times the
 # expected one over five seeds, with 256 it is 0.96.
 SPATIAL_FILTERS, FILTERS = 128, 256
-# Blocks of outputs with filters of their own, and the fewest of a block.
-BLOCKS, FEWEST = 4, 4
 # Projecting must halve a layer's cost and save this many nanoseconds per input and logit to be worth its variance.
 WORTH_IT = 50_000
 
@@ -106,35 +104,28 @@ class MatrixMap(ABC):
 
 
 class Filtered(MatrixMap):
-    """fold(Σ δ ⊗ F a/√r): the input side is projected once per input, for all logits.
-
-    Every block of outputs has r filters F of its own: their noise is independent, so that few each are as good as
-    many for all.
-    """
+    """fold(Σ δ ⊗ F a/√r): the input side is projected once per input, for all logits."""
 
     def __init__(self, call: Call, seed: int, name: str, k: int, device: torch.device):
         super().__init__(call, seed, name, k, device)
-        self.blocks, r = filter_shape(call)
-        filters = signs(generator(seed, "filters", name), self.blocks * r, self.i) / math.sqrt(r)
+        r = min(filter_count(call), self.i)
+        filters = signs(generator(seed, "filters", name), self.g * r, self.i) / math.sqrt(r)
         self.filters = torch.from_numpy(filters).to(device)
         self.fold = Fold(seed, name, self.g * self.o * r, k, device)
 
     def begin(self, call: Call) -> Tensor:
-        a = matrix_operation(call).projected(call, self.filters)
-        return a.reshape(len(a), self.blocks, -1, a.shape[-1])
+        return matrix_operation(call).projected(call, self.filters)
 
     def add_signal(self, out: Tensor, spectrum: Tensor, a: Tensor, signal: Tensor, room: Room) -> None:
-        signal = signal.reshape(len(signal), self.blocks, -1, signal.shape[-1])
         self.fold.add(out, outer(signal, a, room).flatten(1))
 
     def add_matrix(self, out: Tensor, G: Tensor) -> None:
-        G = G.reshape(len(G), self.blocks, -1, self.i)
-        self.fold.add(out, (G @ self.filters.reshape(self.blocks, -1, self.i).transpose(-1, -2)).flatten(1))
+        self.fold.add(out, (G @ self.filters.reshape(self.g, -1, self.i).transpose(-1, -2)).flatten(1))
 
     @staticmethod
     def kept(call: Call, k: int) -> int:
-        g, o, _ = matrix_operation(call).matrix_shape(call)
-        return math.prod(filter_shape(call)) * (call.size // (g * o))
+        g, o, i = matrix_operation(call).matrix_shape(call)
+        return g * min(filter_count(call), i) * (call.size // (g * o))
 
 
 class Convolved(MatrixMap):
@@ -185,11 +176,9 @@ def choose(calls: tuple[Call, ...], k: int, classes: int) -> type[MatrixMap] | N
     _, g, o, i = shapes.pop()
     T = sum(call.size for call in calls) // (g * o)
     flop, touch, scatter, fourier = 0.03, 0.5, 1.5, 0.35 * k * math.log2(k)
-    # Products of a single row, as in depthwise convolutions, are slow; their whole gradients are slower still.
-    flop, whole = (0.05, 0.2) if g > 1 and o == 1 else (flop, flop)
-    blocks, r = filter_shape(calls[0])
-    direct = g * (2 * T * o * i * whole + o * i * touch)
-    projected = g * (2 * T * o * r * flop + o * r * touch) + 2 * T * i * blocks * r * flop / classes
+    r = filter_count(calls[0])
+    direct = g * (2 * T * o * i * flop + o * i * touch)
+    projected = g * (2 * T * o * r * flop + o * r * touch + 2 * T * i * r * flop / classes)
     convolved = T * (scatter * o + fourier + 2 * k + (scatter * i + fourier) / classes) if g == 1 else math.inf
     otherwise = min(direct, convolved)
     if i > r and projected < otherwise / 2 and otherwise - projected > WORTH_IT:
@@ -204,9 +193,6 @@ def matrix_operation(call: Call) -> MatrixOperation:
     return call.operation
 
 
-def filter_shape(call: Call) -> tuple[int, int]:
-    """Blocks of outputs, and the dimensions to which each projects its inputs: groups are blocks already."""
-    g, o, i = matrix_operation(call).matrix_shape(call)
-    total = SPATIAL_FILTERS if call.leaves["weight"].shape[2:].numel() > 1 else FILTERS
-    blocks = g if g > 1 else BLOCKS if o % BLOCKS == 0 and o >= 8 * BLOCKS else 1
-    return blocks, min(i, max(FEWEST, total // blocks))
+def filter_count(call: Call) -> int:
+    """Dimensions to which a call's inputs are projected."""
+    return SPATIAL_FILTERS if call.leaves["weight"].shape[2:].numel() > 1 else FILTERS
