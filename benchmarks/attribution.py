@@ -43,7 +43,7 @@ WAYS = {
 }
 SIZES = (50, 10)
 RIDGES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
-# Of TRAK: below the number of inputs, where its matrix has an inverse, and traker's own size, which needs a regulariser.
+# Of TRAK: below the number of inputs, where its matrix has an inverse, and traker's own, which needs a regulariser.
 DIMENSIONS = (256, 2048)
 BLOCK = 100
 REGULARISERS = (0.0, 0.01, 0.1, 1.0, 10.0)
@@ -137,7 +137,7 @@ def trak_from_cache(run: Run, judges: Judges) -> None:
 
 
 def peers(run: Run, judges: Judges, named: list[str]) -> None:
-    """Print `traker` at every setting, then as the package projects by itself, and `dattri`, at the best regulariser."""
+    """Print `traker` at every setting, then as the package projects by itself, and `dattri` at the best regulariser."""
     best = (-np.inf, DIMENSIONS[0], 1.0)
     if "traker" in named:
         for k in DIMENSIONS:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import cho_solve, cholesky, lapack, solve_triangular
+from scipy.linalg import cho_solve, cholesky, get_lapack_funcs, solve_triangular
 
 from dntk_core.base.errors import DNTKError
 from dntk_core.base.threads import each
@@ -75,7 +75,8 @@ class FactoredFit:
     @cached_property
     def left_out(self) -> np.ndarray:
         """α_i/G_ii, G = L⁻ᵀL⁻¹: (m, C)."""
-        diagonals = each(lambda L: np.square(lapack.dtrtri(L, lower=1)[0]).sum(axis=0), self._factors)
+        (inverse,) = get_lapack_funcs(("trtri",), (self._factors[0],))
+        diagonals = each(lambda L: np.square(inverse(L, lower=1)[0]).sum(axis=0), self._factors)
         return (self.alpha / np.stack(diagonals)).T
 
     def smoothing(self, c: int, index: np.ndarray) -> np.ndarray:
