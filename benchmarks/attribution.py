@@ -29,6 +29,8 @@ from dntk_core.base.terminal import Bar
 from dntk_core.distill import Mixing
 from dntk_core.gradients import prepare, project_batch, projector
 from dntk_core.run.insight import Insight
+from dntk_core.uses.attribution import Evidence
+from dntk_core.uses.fit import fit
 from dntk_core.uses.goals import margins
 from dntk_core.uses.tangents import tangents
 
@@ -41,8 +43,8 @@ WAYS = {
 }
 SIZES = (50, 10)
 RIDGES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
-# Of TRAK: dimensions below the number of inputs, where its matrix has an inverse.
-DIMENSIONS = (256, 512, 1024)
+# Of TRAK: below the number of inputs, where its matrix has an inverse, and traker's own, which needs a regulariser.
+DIMENSIONS = (256, 2048)
 BLOCK = 100
 REGULARISERS = (0.0, 0.01, 0.1, 1.0, 10.0)
 
@@ -86,9 +88,10 @@ def ordered(run: Run, found: np.ndarray) -> np.ndarray:
 
 def ours(run: Run, live: Live, way: str, mixing: Mixing | None, ridge: float) -> np.ndarray:
     """Attributions of every test input's margin in training order, (t, m)."""
-    insight = Insight(run, live)
-    evidence = insight.evidence("labels", mixing, ridge)
-    index = np.arange(len(run.test_labels))
+    insight, index = Insight(run, live), np.arange(len(run.test_labels))
+    # One ridge is asked for: kernels are factored, not decomposed.
+    made = fit(run.kernels, insight.targets("labels"), live.lam(ridge), mixing)
+    evidence = Evidence(made, lambda: insight.tangents(mixing))
     return ordered(run, insight.attribute(evidence, way, index, margins(run.test_logits, run.test_labels)))
 
 
@@ -134,7 +137,7 @@ def trak_from_cache(run: Run, judges: Judges) -> None:
 
 
 def peers(run: Run, judges: Judges, named: list[str]) -> None:
-    """Print `traker` at every setting, then as the package projects by itself, and `dattri`, at the best of them."""
+    """Print `traker` at every setting, then as the package projects by itself, and `dattri` at the best regulariser."""
     best = (-np.inf, DIMENSIONS[0], 1.0)
     if "traker" in named:
         for k in DIMENSIONS:
@@ -145,7 +148,8 @@ def peers(run: Run, judges: Judges, named: list[str]) -> None:
         for _, found, seconds in traker(run, best[1], best[2:], BLOCK):
             judges.line(f"traker, k = {best[1]}, its own blocks of {BLOCK}", found, seconds)
     if "dattri" in named:
-        judges.line(f"dattri, k = {best[1]}, regulariser {best[2]:g}", *dattri(run, *best[1:]))
+        for k in DIMENSIONS:
+            judges.line(f"dattri, k = {k}, regulariser {best[2]:g}", *dattri(run, k, best[2]))
 
 
 def main() -> None:

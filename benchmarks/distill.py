@@ -22,8 +22,7 @@ from dntk_core.base.terminal import Bar
 from dntk_core.cache.workbench import Workbench
 from dntk_core.data.dataset import load_data
 from dntk_core.dataset.judgement import judgement_table
-from dntk_core.dataset.soft_labels import shares
-from dntk_core.dataset.student import soft_objective
+from dntk_core.dataset.student import taught
 from dntk_core.models.architectures import build_model
 from dntk_core.models.artifact import load_network
 from dntk_core.models.seen import tensor
@@ -78,10 +77,11 @@ def fall(run) -> None:
 
 
 def learnt(run) -> None:
-    """Test accuracy of networks trained on as many images: distilled, and random real ones with hard labels."""
+    """Test accuracy of networks trained on as many images: distilled, and random real ones, taught or by labels."""
     data = load_data(SPEC.data)
     test = tensor(data.normalise(data.test_inputs)), torch.from_numpy(data.test_labels)
-    found = {"distilled, soft labels and weights": [], "random real, hard labels": []}
+    teacher = load_network(SPEC, data, run.artifacts["model"], Compute())
+    found = {"distilled, taught": [], "random real, taught": [], "random real, hard labels": []}
     for seed in SEEDS:
         contents, _ = distil(run, seed=seed)
         per_class, C = SPEC.dataset.per_class, len(data.class_names)
@@ -89,22 +89,17 @@ def learnt(run) -> None:
             generator(seed, "random real", c).permutation(np.flatnonzero(data.train_labels == c)) for c in range(C)
         ]
         drawn = np.concatenate([of_class[:per_class] for of_class in members])
-        epochs = SPEC.model.epochs * batches(len(data.train_labels)) // batches(len(drawn))
-        spec = replace(SPEC.model, seed=seed, epochs=epochs)
-        objective = soft_objective(tensor(shares(contents["soft_labels"])), tensor(contents["weights"]))
-        student = train(
-            build_model(spec, data.channels, data.class_names),
-            tensor(data.normalise(contents["images"])),
-            objective,
-            spec,
-            ignore,
-            CPU,
+        steps = SPEC.model.epochs * batches(len(data.train_labels), SPEC.model.batch)
+        spec = replace(SPEC.model, seed=seed, epochs=steps // batches(len(drawn), SPEC.model.batch))
+        real = data.train_inputs[drawn]
+        learning = (
+            (contents["images"], taught(teacher, tensor(contents["weights"]))),
+            (real, taught(teacher, torch.ones(len(drawn)))),
+            (real, label_objective(torch.from_numpy(data.train_labels[drawn]), CPU)),
         )
-        images, labels = tensor(data.normalise(data.train_inputs[drawn])), torch.from_numpy(data.train_labels[drawn])
-        plain = train(
-            build_model(spec, data.channels, data.class_names), images, label_objective(labels, CPU), spec, ignore, CPU
-        )
-        for name, model in zip(found, (student, plain), strict=True):
+        for name, (images, objective) in zip(found, learning, strict=True):
+            model = build_model(spec, data.channels, data.class_names)
+            model = train(model, tensor(data.normalise(images)), objective, spec, ignore, CPU)
             found[name].append(accuracy(model, *test))
     for name, scores in found.items():
         print(f"{name:36} {np.mean(scores):.3f}  ({', '.join(f'{score:.3f}' for score in scores)})")

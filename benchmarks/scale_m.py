@@ -66,7 +66,7 @@ def measure(m: int, spectrum: str, K: int) -> dict:
     """Processor seconds of every analysis, in the order a user would meet them, the peak memory, and what was found."""
     seconds = {}
     with tempfile.TemporaryDirectory() as folder:
-        live = Live(problem(Path(folder), m, spectrum, K), limit=2**31)
+        live = Live(problem(Path(folder), m, spectrum, K))
 
         def place(**settings):
             return lambda: Distillation(**settings).scores(live)

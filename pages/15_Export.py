@@ -53,7 +53,7 @@ with page("Export", uses=USES) as here:
         name = tab(here, "table", tuple(found), label="Table")
         table = found[name]
         st.dataframe(table.head(100), height=240, hide_index=True)
-        st.caption(f"{len(table):,} rows; the first {min(len(table), 100)} are shown.")
+        st.caption(f"{len(table):,} rows" + ("; the first 100 are shown." if len(table) > 100 else "."))
         with st.container(horizontal=True):
             offer("CSV", lambda: table.to_csv(index=False), f"{stem}-{name}.csv")
             offer("Parquet", lambda: as_parquet(table), f"{stem}-{name}.parquet")

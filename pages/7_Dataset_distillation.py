@@ -43,8 +43,9 @@ with page(dataset.TITLE, uses=lambda run: ("ridge",) if run.spec.distilled else 
             show(panel)
         st.caption("As a command, with this run's other settings as they are by default:")
         made = wanted.dataset
-        words = f"--distill {shlex.quote(made.method)} --per-class {made.per_class} --iterations {made.iterations}"
-        st.code(f"python -m dntk_core build {words}", language="bash")
+        method = f"--dataset-method {shlex.quote(made.method)}"
+        size = f"--per-class {made.per_class} --iterations {made.iterations}"
+        st.code(f"python -m dntk_core build {method} {size}", language="bash")
     else:
         first = 0
         if classes > dataset.ROWS:

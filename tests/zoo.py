@@ -1,6 +1,6 @@
 """A zoo of networks as people bring them: each gives exact kernels, or is refused with a sentence.
 
-`python tests/zoo.py` prints the table.
+`python -m tests.zoo` prints the table.
 """
 
 from collections.abc import Callable

@@ -69,14 +69,11 @@ def _of_checkpoint(run: Parts) -> bool:
     return run.model.at != LAST and not run.model.weights
 
 
-def _distilled_needs(run: Parts) -> dict[str, str]:
-    chosen = {} if run.dataset.method == "wmdd" else {"selected": "selected"}
-    return {"model": "model"} | chosen
-
-
 def _distilled_settings(run: Parts) -> dict:
-    if run.dataset.method != "wmdd":
-        return {"method": run.dataset.method}
+    chosen = run.dataset
+    if chosen.method != "wmdd":
+        gradients = _gradients(run) if SELECTIONS[chosen.method].uses_gradients else {}
+        return gradients | {"method": chosen.method, "per_class": chosen.per_class, "seed": chosen.seed}
     # Hashed under the name it had when the first such runs were cached.
     return {"distill": {name: value for name, value in asdict(run.dataset).items() if name != "base"}}
 
@@ -115,7 +112,7 @@ _ROWS = (
     Stage(
         "distilled",
         1,
-        needs=_distilled_needs,
+        needs=_needs("model"),
         settings=_distilled_settings,
         build="dntk_core.run.stages.distilled",
         when=lambda run: run.distilled,
@@ -124,7 +121,7 @@ _ROWS = (
     ),
     Stage(
         "student",
-        1,
+        2,
         needs=_needs("model", "distilled"),
         settings=lambda run: {"epochs": run.model.epochs} | run.model.training,
         build="dntk_core.run.stages.student",

@@ -89,6 +89,9 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _main(argv: list[str] | None) -> int:
+    # A user's own modules lie where they are; `python -m` looks there, an installed program does not.
+    if "" not in sys.path:
+        sys.path.append("")
     try:
         arguments = parser().parse_args(argv)
         result, text = COMMANDS[arguments.command].run(arguments)

@@ -25,6 +25,8 @@ NUMBERS = {
     # A group's own kernel needs more dimensions than inputs.
     "blocks-k": (16384, "dimensions that the blocks of the first dataset's network share"),
 }
+# Learning rate of networks that see few images: a larger one learns less from them.
+STUDENT_RATE = 0.05
 NAMES = {
     "model": ("resnet18", "the network of all datasets"),
     "pretrained-model": ("mobilenet_v2", "another network, with published weights"),
@@ -98,7 +100,7 @@ def datasets(arguments: Namespace) -> tuple[str, ...]:
 
 
 def specs(arguments: Namespace) -> dict[str, RunSpec]:
-    """The runs by name: of every dataset real images and distilled ones, with either base model; another network.
+    """The runs by name: of every dataset real images and distilled ones, with either base model, and few real ones.
 
     Last comes the first dataset once more, the network's blocks kept apart.
     """
@@ -106,7 +108,7 @@ def specs(arguments: Namespace) -> dict[str, RunSpec]:
 
 
 def _specs(arguments: Namespace) -> Iterator[tuple[str, RunSpec]]:
-    from dntk_core.dashboard.offline.paper import BLOCKS, DISTILLED, REAL, STUDENT
+    from dntk_core.dashboard.offline.paper import BLOCKS, CHOSEN, DISTILLED, REAL, STUDENT
 
     inputs = InputSpec(arguments.kernel_inputs, arguments.test_inputs)
     wmdd = DatasetSpec("wmdd", per_class=arguments.per_class, iterations=arguments.iterations)
@@ -116,7 +118,10 @@ def _specs(arguments: Namespace) -> Iterator[tuple[str, RunSpec]]:
         yield REAL.format(name), RunSpec(DataSpec("folder", folder, arguments.image_size), model, inputs=inputs)
         small = RunSpec(DataSpec("folder", folder, arguments.distilled_size), model, wmdd, inputs)
         yield DISTILLED.format(name), small
-        yield STUDENT.format(name), replace(small, dataset=replace(wmdd, base="distilled"))
+        learner = replace(small, model=replace(model, rate=STUDENT_RATE))
+        yield STUDENT.format(name), replace(learner, dataset=replace(wmdd, base="distilled"))
+        chosen = DatasetSpec("random", "distilled", per_class=arguments.per_class)
+        yield CHOSEN.format(name), replace(learner, dataset=chosen)
     if arguments.pretrained_data:
         data = DataSpec("folder", arguments.pretrained_data, arguments.pretrained_size)
         published = ModelSpec(arguments.pretrained_model, arguments.pretrained_weights)

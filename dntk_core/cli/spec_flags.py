@@ -65,9 +65,9 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
         Flag("--precision", "precision", "precision of the network's own products", PRECISIONS),
     ),
     "inputs": (
-        Flag("--kernel-inputs", "inputs.kernel", "number of training images the kernels are computed on"),
-        Flag("--test-inputs", "inputs.test", "number of test images the readouts are judged by"),
-        Flag("--input-seed", "inputs.seed", "seed of the choice of these images"),
+        Flag("--kernel-inputs", "inputs.kernel", "number of training inputs the kernels are computed on"),
+        Flag("--test-inputs", "inputs.test", "number of test inputs the readouts are judged by"),
+        Flag("--input-seed", "inputs.seed", "seed of the choice of these inputs"),
     ),
     "projection": (
         Flag("--projection", "projection.name", "how gradients are projected: structured, hadamard, sparse, identity…"),

@@ -36,6 +36,11 @@ class Decomposition:
     local: np.ndarray
     overlap: np.ndarray
 
+    @property
+    def nbytes(self) -> int:
+        """What it holds beside the spectrum, which is remembered by itself."""
+        return self.local.nbytes + self.overlap.nbytes + self.labels.nbytes + 3 * self.values.nbytes
+
     def by(self, energy: str) -> "Decomposition":
         """The same decomposition with ranks by another energy of ENERGIES."""
         if energy == self.spectrum.energy:

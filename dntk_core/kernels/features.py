@@ -9,7 +9,7 @@ import numpy as np
 from dntk_core.cache.rows import Array
 from dntk_core.kernels import krylov
 from dntk_core.kernels.kernel import DenseKernel, Eigenpairs
-from dntk_core.kernels.krylov import leading_eigenpairs, suffice
+from dntk_core.kernels.krylov import enough, leading_eigenpairs, suffice
 
 # Rows of features that are turned to float64 at a time.
 TILE = 2048
@@ -34,6 +34,15 @@ class FeatureKernel:
         for Phi in self.features:
             W = transposed_times(Phi, V)
             for rows, tile in tiles(Phi):
+                out[rows] += tile @ W
+        return out / len(self.features)
+
+    def times_single(self, V: np.ndarray) -> np.ndarray:
+        """K V in float32, as the features are: for solvers, which ask for far less than its rounding."""
+        out, narrow = np.zeros(V.shape), V.astype(np.float32)
+        for Phi in self.features:
+            W = transposed_times(Phi, narrow, np.float32).astype(np.float32)
+            for rows, tile in tiles(Phi, np.float32):
                 out[rows] += tile @ W
         return out / len(self.features)
 
@@ -62,40 +71,53 @@ class FeatureKernel:
     def restrict(self, index: np.ndarray) -> "FeatureKernel":
         return FeatureKernel(np.ascontiguousarray(self.features[:, index]))
 
-    def formed(self) -> DenseKernel:
-        """K as an array, for few inputs; a product of features with themselves is half the work of `block`."""
-        wide = (np.asarray(Phi, dtype=np.float64) for Phi in self.features)
-        return DenseKernel(sum((X @ X.T for X in wide), np.zeros((self.m, self.m))) / len(self.features))
+    def formed(self, dtype: type = np.float64) -> DenseKernel:
+        """K as an array, for few inputs; a product of features with themselves is half the work of `block`.
+
+        Classes are multiplied in a type and added up in float64.
+        """
+        cast = (np.asarray(Phi, dtype=dtype) for Phi in self.features)
+        return DenseKernel(sum((X @ X.T for X in cast), np.zeros((self.m, self.m))) / len(self.features))
 
     @cached_property
     def moment(self) -> tuple[np.ndarray, np.ndarray]:
-        """Of one class, decompose ΦᵀΦ = V Σ Vᵀ: σ (r,), descending, and V (k, r), without what is only rounding.
+        """Decompose ΨᵀΨ = V Σ Vᵀ, Ψ as in `side_by_side`: σ (r,), descending, V (nk, r), without what is only rounding.
 
-        These are all eigenvalues of ΦΦᵀ that are not 0; its eigenvectors are u_j = Φ v_j/√σ_j.
+        These are all eigenvalues of K = ΨΨᵀ that are not 0; its eigenvectors are u_j = Ψ v_j/√σ_j.
         """
-        (Phi,) = self.features
-        return decomposed(second_moment(Phi), self.m)
+        width = len(self.features) * self.features.shape[2]
+        return decomposed(sum((tile.T @ tile for _, tile in self.side_by_side()), np.zeros((width, width))), self.m)
+
+    def side_by_side(self) -> Iterator[tuple[slice, np.ndarray]]:
+        """Ψ = [Φ^1 … Φ^n]/√n, (m, nk), a few rows at a time: K = ΨΨᵀ."""
+        for start in range(0, self.m, TILE):
+            rows = slice(start, start + TILE)
+            wide = [np.asarray(Phi[rows], dtype=np.float64) for Phi in self.features]
+            yield rows, np.concatenate(wide, axis=1) / np.sqrt(len(wide))
+
+    def _from_moment(self) -> Eigenpairs:
+        """All pairs of one class; of several, as many as suffice."""
+        values, V = self.moment
+        count = len(values) if len(self.features) == 1 else enough(values)
+        W, vectors = V[:, :count] / np.sqrt(values[:count]), np.empty((self.m, count))
+        for rows, tile in self.side_by_side():
+            vectors[rows] = tile @ W
+        return Eigenpairs(values[:count], vectors, len(values))
 
     def eigenpairs(self) -> Eigenpairs:
-        """Few inputs, or one class: all pairs, exactly. Else the leading ones, or all where these say too little."""
+        """Few inputs or few dimensions: exactly. Else the leading pairs, or all where these say too little."""
         if self.m <= FEW:
             return self.formed().eigenpairs()
-        if len(self.features) == 1:
-            values, V = self.moment
-            vectors = np.concatenate([tile @ (V / np.sqrt(values)) for _, tile in tiles(self.features[0])])
-            return Eigenpairs(values, vectors, len(values))
-        trace, formed = self.trace(), self.formed() if self.m <= FORMED else None
+        width = len(self.features) * self.features.shape[2]
+        if len(self.features) == 1 or width <= min(self.m, FORMED):
+            return self._from_moment()
+        trace, formed = self.trace(), self.formed(np.float32) if self.m <= FORMED else None
         # A product with what is formed costs next to nothing beside one with the features.
-        times, most = (self.times, krylov.MOST) if formed is None else (formed.times, self.m // 4)
+        times, most = (self.times_single, krylov.MOST) if formed is None else (formed.times, self.m // 4)
         values, vectors = leading_eigenpairs(times, self.m, trace, most)
         if formed is not None and not suffice(values, trace):
             return formed.eigenpairs()
-        return Eigenpairs(values, vectors, min(self.m, len(self.features) * self.features.shape[2]))
-
-
-def second_moment(Phi: Array) -> np.ndarray:
-    """ΦᵀΦ for Φ (m, k): (k, k)."""
-    return sum((tile.T @ tile for _, tile in tiles(Phi)), np.zeros((Phi.shape[1], Phi.shape[1])))
+        return Eigenpairs(values, vectors, min(self.m, width))
 
 
 def decomposed(moment: np.ndarray, m: int) -> tuple[np.ndarray, np.ndarray]:
@@ -107,13 +129,14 @@ def decomposed(moment: np.ndarray, m: int) -> tuple[np.ndarray, np.ndarray]:
     return values[some], np.ascontiguousarray(V[:, some])
 
 
-def tiles(Phi: Array) -> Iterator[tuple[slice, np.ndarray]]:
-    """Features (m, k) a few rows at a time, in float64: pairs of a slice and its rows."""
+def tiles(Phi: Array, dtype: type = np.float64) -> Iterator[tuple[slice, np.ndarray]]:
+    """Features (m, k) a few rows at a time, in float64 or another type: pairs of a slice and its rows."""
     for start in range(0, len(Phi), TILE):
         rows = slice(start, start + TILE)
-        yield rows, np.asarray(Phi[rows], dtype=np.float64)
+        yield rows, np.asarray(Phi[rows], dtype=dtype)
 
 
-def transposed_times(Phi: Array, V: np.ndarray) -> np.ndarray:
-    """Φᵀ V for Φ (m, k) and V (m,) or (m, q)."""
-    return sum((tile.T @ V[rows] for rows, tile in tiles(Phi)), np.zeros((Phi.shape[1], *V.shape[1:])))
+def transposed_times(Phi: Array, V: np.ndarray, dtype: type = np.float64) -> np.ndarray:
+    """Φᵀ V for Φ (m, k) and V (m,) or (m, q); tiles are multiplied in a type and added up in float64."""
+    parts = (tile.T @ V[rows] for rows, tile in tiles(Phi, dtype))
+    return sum(parts, np.zeros((Phi.shape[1], *V.shape[1:])))

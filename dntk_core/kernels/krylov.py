@@ -43,6 +43,11 @@ def suffice(values: np.ndarray, trace: float) -> bool:
     return float(values.sum()) >= (1.0 - MISSED) * trace
 
 
+def enough(values: np.ndarray) -> int:
+    """How many of all eigenvalues, descending, suffice."""
+    return min(int(np.searchsorted(np.cumsum(values), (1.0 - MISSED) * values.sum())) + 1, len(values))
+
+
 def _orthogonalised(W: np.ndarray, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return W - V Vᵀ W and Vᵀ W; twice is enough to remove what rounding leaves."""
     first = V.T @ W

@@ -33,9 +33,9 @@ def rotate_local(features: Array, parts: Decomposition, chosen: np.ndarray) -> t
     found = np.empty((C, len(chosen), k), np.float32)
     for h in range(parts.H):
         rows, members = np.flatnonzero(parts.cluster[chosen] == h), np.flatnonzero(parts.labels == h)
-        vectors = parts.local[np.ix_(members, parts.rank[chosen[rows]])]
+        vectors = parts.local[np.ix_(members, parts.rank[chosen[rows]])].astype(np.float32)
         for c in range(C):
-            found[c, rows] = transposed_times(features[c, members], vectors).T
+            found[c, rows] = transposed_times(features[c, members], vectors, np.float32).T
     place = np.full(len(parts.cluster), -1)
     place[chosen] = np.arange(len(chosen))
     return place, found
@@ -43,4 +43,5 @@ def rotate_local(features: Array, parts: Decomposition, chosen: np.ndarray) -> t
 
 def rotate_whole(features: Array, vectors: np.ndarray) -> np.ndarray:
     """`whole` of eigenvectors (m, g), from features (C, m, k)."""
-    return np.stack([transposed_times(Phi, vectors).T.astype(np.float32) for Phi in features])
+    narrow = vectors.astype(np.float32)
+    return np.stack([transposed_times(Phi, narrow, np.float32).T.astype(np.float32) for Phi in features])

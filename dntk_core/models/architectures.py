@@ -9,13 +9,13 @@ import torch
 from torch import Tensor, nn
 
 from dntk_core.base.errors import DNTKError
+from dntk_core.base.own_functions import as_sentence, import_named
 from dntk_core.base.spec import ModelSpec
 from dntk_core.data.batch import Batch, leaves, length
 from dntk_core.data.class_names import IMAGENET_INDEX
 from dntk_core.models import hugging_face
 from dntk_core.models.calling import call
 from dntk_core.models.checkpoints import load_weights, read_state
-from dntk_core.models.own_code import as_sentence, import_named
 from dntk_core.models.small_resnet import SmallResNet
 
 OWN = {"small_resnet": SmallResNet}

@@ -1,4 +1,4 @@
-"""A user's own code: called so that its faults are told in one sentence, and known by its content.
+"""A user's own code, known by its content.
 
 A network named `package.module:factory` is what its source says: a key that held its name alone would give an edited
 network the results of the old one.
@@ -6,16 +6,11 @@ network the results of the old one.
 
 import ast
 import hashlib
-import importlib
 import importlib.util
 import inspect
 import json
-import site
 import sys
-import sysconfig
-import traceback
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -23,39 +18,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from dntk_core.base.errors import Cancelled, DNTKError
-
-# Installed code is known by its name: nobody edits it between two runs.
-PLACES = (sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
-INSTALLED = {Path(place).resolve() for place in (*PLACES, *site.getsitepackages())}
-OURS = Path(__file__).resolve().parents[1]
-
-
-def import_named(name: str, what: str) -> Callable[..., Any]:
-    """Import `package.module:function`; `what` says what the function must be."""
-    module, _, function = name.partition(":")
-    with as_sentence(f"{module!r} could not be imported"):
-        try:
-            found = importlib.import_module(module)
-        except ModuleNotFoundError as error:
-            if error.name and f"{module}.".startswith(f"{error.name}."):
-                raise DNTKError(f"there is no module {module!r} to import; {name!r} must name {what}") from None
-            raise
-    if not callable(called := getattr(found, function, None)):
-        raise DNTKError(f"{module!r} has no function {function!r}; {name!r} must name {what}")
-    return called
-
-
-@contextmanager
-def as_sentence(what: str) -> Iterator[None]:
-    """Turn whatever a user's code raises into one sentence, with the file and line of that code."""
-    try:
-        yield
-    except (DNTKError, Cancelled):
-        raise
-    except Exception as error:
-        words = str(error).strip().partition("\n")[0]
-        raise DNTKError(f"{what}: {type(error).__name__}{f': {words}' if words else ''}{_place(error)}") from error
+from dntk_core.base.own_functions import is_own
 
 
 def code_fingerprint(network: nn.Module, *modules: str) -> str:
@@ -83,10 +46,11 @@ def sources(network: nn.Module, *modules: str) -> dict[str, str]:
         name = waiting.pop()
         path = None if name in seen else _file(name)
         seen.add(name)
-        if path is None or not (name in modules or _is_own(path)):
+        # Installed code is known by its name: nobody edits it between two runs.
+        if path is None or not (name in modules or is_own(path)):
             continue
         found[str(path)] = source_fingerprint(path)
-        if _is_own(path):
+        if is_own(path):
             waiting += _imports(name, path)
     return found
 
@@ -169,10 +133,6 @@ def _file(name: str) -> Path | None:
     return None
 
 
-def _is_own(path: Path) -> bool:
-    return not any(path.is_relative_to(place) for place in (*INSTALLED, OURS))
-
-
 def _imports(name: str, path: Path) -> list[str]:
     """The modules that a file's import statements name, wherever in it they stand."""
     package = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
@@ -190,10 +150,3 @@ def _imports(name: str, path: Path) -> list[str]:
             # A name may be a module of the package, or something in it.
             found += [base, *(f"{base}.{alias.name}" for alias in node.names)]
     return found
-
-
-def _place(error: BaseException) -> str:
-    """Where in a user's own code an error arose, the innermost such line."""
-    frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if frame.filename.endswith(".py") and _is_own(Path(frame.filename).resolve())]
-    return f" ({own[-1].filename}, line {own[-1].lineno})" if own else ""

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from dntk_core.base.progress import Progress, Report, Steps
 from dntk_core.base.spec import ModelSpec
 from dntk_core.cache.workbench import Checkpoints, Workbench
-from dntk_core.data.batch import to
+from dntk_core.data.batch import Batch, to
 from dntk_core.data.dataset import Dataset
 from dntk_core.data.images import in_batches, in_parts, split
 from dntk_core.models.architectures import OWN
@@ -29,13 +29,13 @@ JUDGED = 64
 PATIENCE = 8
 # A killed training loses at most an epoch, or this many steps.
 STEPS_BETWEEN_CHECKPOINTS = 100
-Objective = Callable[[Tensor, Tensor], Tensor]
+Objective = Callable[[Tensor, Tensor, Batch], Tensor]
 
 
 def label_objective(labels: Tensor, device: torch.device) -> Objective:
     """Cross-entropy against labels (n,)."""
     labels = labels.to(device)
-    return lambda logits, chosen: F.cross_entropy(logits, labels[chosen])
+    return lambda logits, chosen, x: F.cross_entropy(logits, labels[chosen])
 
 
 def train(
@@ -52,7 +52,7 @@ def train(
 ) -> nn.Module:
     """Minimise by SGD with Nesterov momentum and a one-cycle rate.
 
-    objective: (logits (b, C), indices (b,) of the batch's inputs) -> loss
+    objective: (logits (b, C), indices (b,) of the batch's inputs, the inputs as the network saw them) -> loss
     bench: where checkpoints are kept, to resume from; judge: scores an epoch, the best one is returned
     augment: what is done to every batch
     keep: called with the number of epochs done, from 0 on, before anything depends on what it keeps
@@ -197,7 +197,8 @@ def _epoch(
             group["lr"] = one_cycle((step - 1) / (spec.epochs * len(parts)), spec.rate)
         x = augment(x, rng) if augment else x
         with torch.autocast("cuda", torch.bfloat16) if half else nullcontext():
-            loss = objective(call(model, to(x, device)), torch.from_numpy(chosen))
+            x = to(x, device)
+            loss = objective(call(model, x), torch.from_numpy(chosen), x)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()

@@ -39,6 +39,8 @@ from dntk_core.run.rotating import applied
 
 # Random clusterings that the null model of properties (A) and (B) is drawn from.
 PERMUTATIONS = 5
+# Bytes that are remembered of few inputs, and of many: one decomposition of 200,000 inputs takes more than a gigabyte.
+FEW_INPUTS, MANY_INPUTS = 2**29, 2**32
 
 Value = TypeVar("Value")
 
@@ -50,15 +52,16 @@ class Live:
     are shared: treat them as read-only. All that is derived from a run is remembered, in one bounded memory.
     """
 
-    def __init__(self, problem: Problem, seed: int = 0, limit: int = 2**29, known: Known | None = None):
+    def __init__(self, problem: Problem, seed: int = 0, limit: int | None = None, known: Known | None = None):
         """Wrap a problem; clusterings and random methods use the seed, the memory is bounded to `limit` bytes.
 
+        limit: by default FEW_INPUTS, or MANY_INPUTS where kernels are kept as features
         known: what was computed ahead
         """
         self._known = known
         self.problem = problem
         self.seed = seed
-        self._memo = Memo(limit)
+        self._memo = Memo(limit or (FEW_INPUTS if problem.kernels.dense else MANY_INPUTS))
 
     def remember(self, key: Hashable, compute: Callable[[], Value]) -> Value:
         """Return the value of a key, computing it if it is not remembered."""

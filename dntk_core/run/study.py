@@ -11,6 +11,7 @@ from torch import nn
 
 from dntk_core.base.compute import Compute
 from dntk_core.base.errors import DNTKError
+from dntk_core.base.own_functions import as_sentence
 from dntk_core.base.parts import KINDS, PYTHON
 from dntk_core.base.progress import Report, Steps
 from dntk_core.base.schema import require_one_of
@@ -23,7 +24,7 @@ from dntk_core.data.loaders import content, read_data
 from dntk_core.data.sources import RawDataset
 from dntk_core.models.calling import call
 from dntk_core.models.functions import functions_fingerprint
-from dntk_core.models.own_code import as_sentence, code_fingerprint, state_fingerprint
+from dntk_core.models.own_code import code_fingerprint, state_fingerprint
 from dntk_core.models.training import Seen
 from dntk_core.run.pipeline import Run, load_or_build
 from dntk_core.run.work import Given

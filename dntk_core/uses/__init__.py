@@ -8,7 +8,7 @@ brings. All from kernels and cached gradients: nothing is back-propagated.
 
 from dntk_core.uses.attribution import ATTRIBUTIONS, Attribution, Evidence, strongest
 from dntk_core.uses.calibration import JUDGEMENTS, auroc
-from dntk_core.uses.fit import DistilledFit, FullFit, fit
+from dntk_core.uses.fit import DistilledFit, FactoredFit, FullFit, fit
 
 __all__ = [
     "ATTRIBUTIONS",
@@ -16,6 +16,7 @@ __all__ = [
     "Attribution",
     "DistilledFit",
     "Evidence",
+    "FactoredFit",
     "FullFit",
     "auroc",
     "fit",

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import cho_solve, solve_triangular
+from scipy.linalg import cho_solve, cholesky, get_lapack_funcs, solve_triangular
 
 from dntk_core.base.errors import DNTKError
+from dntk_core.base.threads import each
 from dntk_core.distill.mixing import Mixing
-from dntk_core.kernels.class_kernels import ClassKernels
+from dntk_core.kernels.class_kernels import ClassKernels, Kernels
 from dntk_core.kernels.modes import Modes
 from dntk_core.readout.leave_one_out import residuals, solutions
 from dntk_core.readout.ridge import Compressed, compress, ridge_factor
@@ -46,6 +47,41 @@ class FullFit:
     def smoothing(self, c: int, index: np.ndarray) -> np.ndarray:
         """S^c of some test inputs: (q, m)."""
         return self.modes[c].solve_tests(index, self.lam)
+
+
+@dataclass(frozen=True, eq=False)
+class FactoredFit:
+    """The same readout at one λ where kernels are arrays: L Lᵀ = K^c + λI, a fraction of what eigenvectors cost."""
+
+    kernels: Kernels
+    targets: np.ndarray
+    lam: float
+
+    @property
+    def nbytes(self) -> int:
+        """Targets, weights, residuals, and factors (C, m, m)."""
+        return 3 * self.targets.nbytes + self.kernels.train.nbytes
+
+    @cached_property
+    def _factors(self) -> list[np.ndarray]:
+        shift = self.lam * np.eye(len(self.targets))
+        return each(lambda K: cholesky(K + shift, lower=True, overwrite_a=True, check_finite=False), self.kernels.train)
+
+    @cached_property
+    def alpha(self) -> np.ndarray:
+        """α^c, weights of the kernel inputs: (C, m)."""
+        return np.stack([cho_solve((L, True), y) for L, y in zip(self._factors, self.targets.T, strict=True)])
+
+    @cached_property
+    def left_out(self) -> np.ndarray:
+        """α_i/G_ii, G = L⁻ᵀL⁻¹: (m, C)."""
+        (inverse,) = get_lapack_funcs(("trtri",), (self._factors[0],))
+        diagonals = each(lambda L: np.square(inverse(L, lower=1)[0]).sum(axis=0), self._factors)
+        return (self.alpha / np.stack(diagonals)).T
+
+    def smoothing(self, c: int, index: np.ndarray) -> np.ndarray:
+        """S^c of some test inputs: (q, m)."""
+        return cho_solve((self._factors[c], True), self.kernels.cross_rows(c, index).T, check_finite=False).T
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +153,7 @@ class DistilledFit:
         return w if basis is None else solve_triangular(basis[c], w, trans=1, lower=True, check_finite=False)
 
 
-Fit = FullFit | DistilledFit
+Fit = FullFit | FactoredFit | DistilledFit
 
 
 def fit(
@@ -128,11 +164,13 @@ def fit(
     by: str = "paper",
     modes: Sequence[Modes] | None = None,
 ) -> Fit:
-    """Fit targets (m, C) at λ with all gradients or, with a mixing, with the distilled ones."""
+    """Fit targets (m, C) at λ with all gradients or, with a mixing, with the distilled ones; modes may be at hand."""
     if targets.shape != (kernels.shape[2], kernels.shape[0]):
         raise DNTKError(
             f"targets must be {(kernels.shape[2], kernels.shape[0])} to fit the kernels, got {targets.shape}"
         )
     if mixing is not None:
         return DistilledFit(kernels, targets, lam, mixing, by)
+    if modes is None and isinstance(kernels, Kernels):
+        return FactoredFit(kernels, targets, lam)
     return FullFit(kernels, targets, lam, kernels.modes(targets) if modes is None else modes)

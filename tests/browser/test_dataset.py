@@ -23,5 +23,5 @@ def test_a_distilled_run_is_shown_and_the_ridge_moves_only_the_curves(tab, disti
 def test_a_run_on_real_images_says_how_to_distil_them(tab, default_run):
     one = tab(f"Dataset_distillation?run={default_run.key}")
     one.see(one.page.get_by_role("button", name="Distil these images"))
-    one.see("python -m dntk_core build --distill wmdd --per-class 10")
+    one.see("python -m dntk_core build --dataset-method wmdd --per-class 10")
     one.see(re.compile("About .* on this machine"))

@@ -49,10 +49,20 @@ def test_a_factory_of_data_beside_one_of_a_network(mine, call):
     assert call(*WORDS.split())["key"] != built["key"]
 
 
-@pytest.mark.parametrize("name, says", [("broken", "OSError: the disk is gone"), ("half", "not int"), ("nope", "nope")])
+@pytest.mark.parametrize(
+    "name, says",
+    [("broken", r"OSError: the disk is gone \(.*mine\.py, line 10\)$"), ("half", "not int"), ("nope", "nope")],
+)
 def test_what_it_does_wrong_is_one_sentence(mine, name, says):
     with pytest.raises(DNTKError, match=says):
         own.load(DataSpec(f"mine:{name}"))
+
+
+def test_it_lies_in_the_folder_where_the_command_is_given(mine, call, tmp_path, monkeypatch):
+    """An installed program's `sys.path` begins with its own folder, not with this one."""
+    monkeypatch.setattr(sys, "path", [path for path in sys.path if path not in ("", str(tmp_path))])
+    monkeypatch.chdir(tmp_path)
+    assert call(*WORDS.split())["parameters"] == 10
 
 
 def test_the_web_page_may_not_run_it(mine):

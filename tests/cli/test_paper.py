@@ -71,12 +71,13 @@ def test_from_images_to_page_unattended_and_resumed(images, tmp_path):
     made = {path: path.stat().st_mtime_ns for path in (tmp_path / "cache" / "artifacts").glob("*/meta.json")}
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert len(json.loads(done.stdout)["runs"]) == 5
+    assert len(json.loads(done.stdout)["runs"]) == 6
     assert made and all(path.stat().st_mtime_ns == then for path, then in made.items())
     text = (tmp_path / "docs" / "results.md").read_text()
     assert str(tmp_path) not in text and text.count("peak memory") == 1 and "| tench |" in text
     blocks = text.split("## Blocks")[1].split("## Rules")[0]
     assert all(f"| {group} |" in blocks for group in ("stem", "blocks.0", "blocks.2", "head"))
+    assert "| as many random real images, on these |" in text
     claims = json.loads(done.stdout)["claims"]
     summary = text.split("## Runs")[0]
     assert len(claims) > 20 and all(claim["claim"] in summary for claim in claims)
@@ -97,5 +98,5 @@ def test_without_computing_what_is_missing_is_listed(images, tmp_path, monkeypat
     load_or_build_kernels(specs(arguments)["images, real images"])
     assert main([*words, "--out", str(tmp_path)]) == 0
     text = (tmp_path / "results.md").read_text()
-    assert text.count("*not finished*") == 3 and "Of the run nearest to the paper's: **images, real images**" in text
+    assert text.count("*not finished*") == 4 and "Of the run nearest to the paper's: **images, real images**" in text
     assert "the run “images, distilled images” is not finished" in text

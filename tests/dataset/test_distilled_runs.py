@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-import torch.nn.functional as F
 
 from dntk_core import Compute, DNTKError, RunSpec, collect_garbage, load_or_build, runs
 from dntk_core.base.selections import SELECTIONS
@@ -15,11 +14,11 @@ from dntk_core.cache.store import Store
 from dntk_core.cache.workbench import Workbench
 from dntk_core.data.dataset import check_distillable, load_data
 from dntk_core.dataset.sizes import evenly_sized
-from dntk_core.dataset.soft_labels import shares
-from dntk_core.dataset.student import soft_objective
+from dntk_core.dataset.student import taught
 from dntk_core.models.architectures import build_model
+from dntk_core.models.artifact import load_network
 from dntk_core.models.seen import tensor
-from dntk_core.models.training import accuracy, train
+from dntk_core.models.training import accuracy, label_objective, train
 from dntk_core.readout.ridge import evaluate
 from dntk_core.run.stages import distilled
 from dntk_core.run.work import Work
@@ -224,11 +223,12 @@ def test_a_sixth_of_the_iterations_already_teaches_more_than_random_images(defau
     total = from_noise["losses"].mean(axis=1) @ [1.0, 10.0]
     assert total[-1] < total[0] / 10
     made = distil(default_run, tmp_path / "medoids", method="wmdd", per_class=1, iterations=50)
-    student = learn(data, made["images"], soft_objective(tensor(shares(made["soft_labels"])), tensor(made["weights"])))
+    teacher = load_network(default_run.spec, data, default_run.artifacts["model"], Compute())
+    student = learn(data, made["images"], taught(teacher, tensor(made["weights"])))
 
     def plain(draw):
         chosen = [np.flatnonzero(data.train_labels == c)[draw] for c in range(10)]
         labels = torch.from_numpy(data.train_labels[chosen])
-        return learn(data, data.train_inputs[chosen], lambda logits, i: F.cross_entropy(logits, labels[i]))
+        return learn(data, data.train_inputs[chosen], label_objective(labels, torch.device("cpu")))
 
     assert student > np.mean([plain(draw) for draw in range(3)]) + 0.03

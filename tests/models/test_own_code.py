@@ -1,4 +1,4 @@
-"""A user's own code: faults as_sentence with their file and line, content known by what it says."""
+"""A user's own code is known by what it says."""
 
 import importlib
 import shutil
@@ -8,8 +8,8 @@ import pytest
 import torch
 from torch import nn
 
-from dntk_core.base.errors import DNTKError
-from dntk_core.models.own_code import as_sentence, changed, code_fingerprint, import_named, sources, state_fingerprint
+from dntk_core.base.own_functions import import_named
+from dntk_core.models.own_code import changed, code_fingerprint, sources, state_fingerprint
 
 PARTS = """
 from torch import nn
@@ -108,31 +108,3 @@ def test_weights_are_known_by_their_content():
     assert state_fingerprint(one) == before
     one[1].running_mean[0] += 1
     assert state_fingerprint(one) != before
-
-
-@pytest.mark.parametrize(
-    ("name", "says"),
-    [
-        ("nowhere.at.all:make", "no module 'nowhere.at.all'"),
-        ("nets.parts:wrong", "no function 'wrong'"),
-        ("nets.parts", "no function ''"),
-        ("nets.broken:make", "broken.py, line 2"),
-    ],
-)
-def test_what_cannot_be_imported_is_said_in_one_sentence(package, name, says):
-    (package / "broken.py").write_text("import os\nimport not_installed_here\n")
-    with pytest.raises(DNTKError) as caught:
-        import_named(name, "a function of the number of classes")
-    assert says in str(caught.value) and "\n" not in str(caught.value)
-
-
-def test_a_fault_is_told_with_the_line_of_their_code(package):
-    (package / "functions.py").write_text("\n\ndef act(x):\n    return x @ x\n")
-    network = import_named("nets.parts:make", "a factory")(3)
-    with (
-        pytest.raises(DNTKError, match=r"it failed: RuntimeError: .*functions\.py, line 4\)$"),
-        as_sentence("it failed"),
-    ):
-        network(torch.ones(2, 3, 4))
-    with pytest.raises(DNTKError, match=r"^it failed: KeyError: 3"), as_sentence("it failed"):
-        {}[3]

@@ -77,6 +77,19 @@ def test_the_full_kernel_s_effect_is_that_of_a_refit_without_the_input(seed, kep
         np.testing.assert_allclose(effect[:, i], change, rtol=1e-5, atol=1e-7)
 
 
+def test_one_ridge_is_fitted_by_factors_as_by_eigenvectors():
+    kernels, targets = draw(5).kernels, draw(5).problem.targets
+    lam, index = absolute_ridge(kernels, RIDGE), np.array([2, 7])
+    factored, decomposed = fit(kernels, targets, lam), fit(kernels, targets, lam, modes=kernels.modes(targets))
+    assert type(factored) is not type(decomposed)
+    for one, other in (
+        (factored.alpha, decomposed.alpha),
+        (factored.left_out, decomposed.left_out),
+        (factored.smoothing(1, index), decomposed.smoothing(1, index)),
+    ):
+        np.testing.assert_allclose(one, other, rtol=1e-7, atol=1e-9)
+
+
 @pytest.mark.parametrize("by", READOUTS)
 def test_a_distilled_readout_s_effect_is_that_of_a_target_replaced_by_its_own_prediction(by):
     drawn = draw(5)

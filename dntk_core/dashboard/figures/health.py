@@ -87,7 +87,8 @@ def where(found: Where) -> go.Figure:
         for name, values, colour in rows
     ]
     y = {"title": "share held", "tickformat": ".0%", "range": [0, 1.02]}
-    return figure(traces, height=300, xaxis={"type": "log", "title": "leading directions of the kernel"}, yaxis=y)
+    x = log_axis(*(trace["x"] for trace in traces)) | {"title": "leading directions of the kernel"}
+    return figure(traces, height=300, xaxis=x, yaxis=y)
 
 
 def margins(found: Suspicion) -> go.Figure:

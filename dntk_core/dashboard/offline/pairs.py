@@ -40,8 +40,11 @@ def full(here: Page) -> Full:
     )
 
 
-def base_models(real: Page, distilled: Page) -> Finding:
-    """The network of real images beside the network of distilled ones, on the same distilled images."""
+def base_models(real: Page, distilled: Page, chosen: Page | None) -> Finding:
+    """The network of real images beside the network of distilled ones, on the same distilled images.
+
+    chosen: as many random real images with a network that learnt from them in the same way, if there are
+    """
     ours, theirs = full(real), full(distilled)
     learnt = theirs.network, ours.network
     gap = ours.accuracy - theirs.accuracy
@@ -66,6 +69,7 @@ def base_models(real: Page, distilled: Page) -> Finding:
         ),
     )
     rows = [["real images", *ours.row], ["distilled images", *theirs.row]]
+    rows += [["as many random real images, on these", *full(chosen).row]] if chosen else []
     return Finding(points, numbers=table(["network trained on", *HEADER], rows))
 
 

@@ -22,6 +22,8 @@ from dntk_core.run.pipeline import Run
 
 # The runs of a dataset: real inputs, the paper's distilled ones, and the paper's other base model on these.
 REAL, DISTILLED, STUDENT = "{}, real images", "{}, distilled images", "{}, distilled images and network of these"
+# As many real images, drawn at random, and a network that learnt from these in the same way.
+CHOSEN = "{}, random real images and network of these"
 # Real inputs once more, with the network's blocks kept apart.
 BLOCKS = "{}, real images, blocks apart"
 # Title, and how it is found on one run.
@@ -74,8 +76,9 @@ class Results:
 
     @property
     def studied(self) -> list[str]:
-        """The runs that experiments are made on: all but the one that says which blocks carry the kernel."""
-        return [name for name in self.runs if name != BLOCKS.format(self.datasets[0])]
+        """The runs that experiments are made on: all but those that others are compared with."""
+        aside = {BLOCKS.format(self.datasets[0]), *map(CHOSEN.format, self.datasets)}
+        return [name for name in self.runs if name not in aside]
 
     @property
     def nearest(self) -> str:
@@ -92,10 +95,11 @@ class Results:
         return self.found.get((name, title))
 
     def bases(self, dataset: str) -> Finding:
-        """Both base models of a dataset on the same distilled images."""
+        """Both base models of a dataset on the same distilled images, beside one of random real images."""
         names = [each.format(dataset) for each in (DISTILLED, STUDENT)]
         claim = f"Base models on distilled images, {dataset}"
-        return self._pair(names, claim, lambda real, distilled: base_models(real, distilled))
+        chosen = self.page(CHOSEN.format(dataset))
+        return self._pair(names, claim, lambda real, distilled: base_models(real, distilled, chosen))
 
     def second(self) -> Finding | None:
         """The second dataset beside the first, on the inputs of the nearest run."""

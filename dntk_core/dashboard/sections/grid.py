@@ -115,7 +115,7 @@ def in_words(here: Page, grid: Grid, metric: str, cell: Cell) -> str:
     t, setting = len(here.live.problem.labels), sliders(grid, cell)
     score = f"{words(METRICS[metric])} {written(METRICS[metric], float(of(grid, metric)[cell]), t)}"
     made = f"s = {grid.s[cell]} ({grid.local[cell]} local + {grid.gap[cell]} gap)"
-    return f"{made}, {score}: H {setting['H']}, variance {setting['tau_v']:g}, gap {setting['tau_g']:g}"
+    return f"{made}, {score}: H = {setting['H']}, τ_v = {setting['tau_v']:g}, τ_g = {setting['tau_g']:g}"
 
 
 def sliders(grid: Grid, cell: Cell) -> dict:

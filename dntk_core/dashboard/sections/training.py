@@ -174,7 +174,7 @@ def decay(here: Page, found: Progression, at: int) -> Panel:
     c, epsilon = chosen_class(here.view), here.view.epsilon
     ranks = found.ranks(c, epsilon)
     read = (
-        f"At {found.series.labels[at]} {ranks[at]} directions hold {1 - epsilon:.3g} of the kernel "
+        f"At {found.series.labels[at]} {ranks[at]} directions hold {100 * (1 - epsilon):.3g}% of the kernel "
         f"({kernel_name(here)}), at the end {ranks[-1]}."
     )
     return Panel("training_spectra", figures.spectra(found.values(c), found.series.labels, at), "Spectra", read, DECAY)

@@ -1,9 +1,9 @@
 """A user's own data: `package.module:factory` returns loaders, datasets or arrays for training and testing."""
 
-import importlib
 from functools import lru_cache
 
 from dntk_core.base.errors import DNTKError
+from dntk_core.base.own_functions import as_sentence, import_named
 from dntk_core.base.spec import DataSpec
 from dntk_core.data.sources.source import RawDataset
 
@@ -19,17 +19,9 @@ def _called(name: str, kind: str) -> RawDataset:
     # Loading torch takes seconds; other sources do without.
     from dntk_core.data.loaders import read_data
 
-    module, _, function = name.partition(":")
-    try:
-        found = getattr(importlib.import_module(module), function)()
-    except DNTKError:
-        raise
-    # Their code may raise anything.
-    except Exception as error:
-        raise DNTKError(
-            f"{name!r} must name a function without arguments that returns (train, test) or (train, test, names): "
-            f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
-        ) from error
+    factory = import_named(name, "a function without arguments that returns (train, test) or (train, test, names)")
+    with as_sentence(f"{name!r} failed"):
+        found = factory()
     if not isinstance(found, tuple | list) or len(found) not in (2, 3):
         raise DNTKError(f"{name!r} must return (train, test) or (train, test, class names), not {type(found).__name__}")
     train, test, *names = found

@@ -19,7 +19,7 @@ from torch import Tensor
 
 from dntk_core.base.randomness import generator, signs
 from dntk_core.gradients.rules import Call, MatrixOperation
-from dntk_core.gradients.rules.operation import outer
+from dntk_core.gradients.rules.operation import Room, outer
 
 # Dimensions to which wide inputs are projected, for spatial kernels and for all others. Each layer adds a relative
 # variance of about 1/FILTERS of its own share of the kernel, which must stay well below the 1/k of the sketch itself.
@@ -92,7 +92,7 @@ class MatrixMap(ABC):
         """Do once per batch what does not depend on the logit."""
 
     @abstractmethod
-    def add_signal(self, out: Tensor, spectrum: Tensor, a: Tensor, signal: Tensor) -> None:
+    def add_signal(self, out: Tensor, spectrum: Tensor, a: Tensor, signal: Tensor, room: Room) -> None:
         """Add the sketch of the weight's gradient to `out`, or its Fourier transform to `spectrum`."""
 
     @abstractmethod
@@ -116,8 +116,8 @@ class Filtered(MatrixMap):
     def begin(self, call: Call) -> Tensor:
         return matrix_operation(call).projected(call, self.filters)
 
-    def add_signal(self, out: Tensor, spectrum: Tensor, a: Tensor, signal: Tensor) -> None:
-        self.fold.add(out, outer(signal, a).flatten(1))
+    def add_signal(self, out: Tensor, spectrum: Tensor, a: Tensor, signal: Tensor, room: Room) -> None:
+        self.fold.add(out, outer(signal, a, room).flatten(1))
 
     def add_matrix(self, out: Tensor, G: Tensor) -> None:
         self.fold.add(out, (G @ self.filters.reshape(self.g, -1, self.i).transpose(-1, -2)).flatten(1))
@@ -144,7 +144,7 @@ class Convolved(MatrixMap):
     def begin(self, call: Call) -> Tensor:
         return self._spectra(matrix_operation(call).patches(call), self.columns)
 
-    def add_signal(self, out: Tensor, spectrum: Tensor, a: Tensor, signal: Tensor) -> None:
+    def add_signal(self, out: Tensor, spectrum: Tensor, a: Tensor, signal: Tensor, room: Room) -> None:
         spectrum += (self._spectra(signal, self.rows) * a).sum(1)
 
     def add_matrix(self, out: Tensor, G: Tensor) -> None:

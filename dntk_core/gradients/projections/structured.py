@@ -11,8 +11,9 @@ from torch import Tensor
 
 from dntk_core.gradients.network import Network, led_on
 from dntk_core.gradients.projections.maps import Fold, Map, MatrixMap, choose, matrix_operation
-from dntk_core.gradients.rules import Call
+from dntk_core.gradients.rules import Call, MatrixOperation
 from dntk_core.gradients.rules.embedding import LookUp
+from dntk_core.gradients.rules.operation import Room
 
 # What a call's sketches need of its input: a tensor, or the places of rows in a table.
 Side = Any
@@ -22,7 +23,7 @@ class Structured:
     """g(u) for u = all parameters: the sum of their sketches."""
 
     def __init__(self, network: Network, seed: int, k: int, device: torch.device):
-        self.network, self.k = network, k
+        self.network, self.k, self.room = network, k, Room()
         self.maps: dict[str, Map] = {}
         for name, p in network.sizes.items():
             calls = weight_calls(network, name)
@@ -66,9 +67,11 @@ class Structured:
             signal = matrix_operation(call).signal(call, delta)
             if "bias" in call.leaves:
                 self._add_formed(out, call, {"bias": signal.sum(-1)})
-            of_matrix.add_signal(out, spectrum, side, signal)
+            of_matrix.add_signal(out, spectrum, side, signal, self.room)
         elif isinstance(call.operation, LookUp) and (fold := self._fold_of_rows(call)):
             fold.add_rows(out, side, call.operation.rows(call, delta))
+        elif isinstance(call.operation, MatrixOperation):
+            self._add_formed(out, call, call.operation.gradients(call, side, delta, self.room))
         else:
             self._add_formed(out, call, call.operation.gradients(call, side, delta))
 

@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from dntk_core.gradients.rules.operation import Arguments, Call, MatrixOperation, Operation, by_input
+from dntk_core.gradients.rules.operation import Arguments, Call, MatrixOperation, Operation, Room, by_input
 
 
 @dataclass(frozen=True)
@@ -88,9 +88,9 @@ class Convolution(MatrixOperation):
         groups, outputs, inputs = self.matrix_shape(call)
         return groups * inputs * (call.size // (groups * outputs))
 
-    def gradients(self, call: Call, side: Tensor, delta: Tensor) -> dict[str, Tensor]:
+    def gradients(self, call: Call, side: Tensor, delta: Tensor, room: Room | None = None) -> dict[str, Tensor]:
         if not _by_groups(call):
-            return super().gradients(call, side, delta)
+            return super().gradients(call, side, delta, room)
         found = {}
         if "weight" in call.leaves:
             found["weight"] = weight_gradient(call, side, delta)

@@ -10,6 +10,9 @@ from torch import Tensor
 
 from dntk_core.gradients.rules.operation import Arguments, Call, Operation, by_input
 
+# Pixels of a channel up to which sums are products with ones.
+SMALL = 16
+
 
 @dataclass(frozen=True)
 class Statistics:
@@ -54,6 +57,8 @@ class BatchNorm(Operation):
     def gradients(self, call: Call, side: Tensor, delta: Tensor) -> dict[str, Tensor]:
         """Σ δ·x̂ and Σ δ in one pass: the weight gradients of a single input with rows·channels channels."""
         statistics, rows = call.settings, len(side)
+        if side[0, 0].numel() <= SMALL:
+            return self._of_small_maps(call, side, delta)
         x, signal = (t.reshape(1, rows * t.shape[1], -1, 1) for t in (side, delta))
         mean, var = (t.float().expand(rows, -1).reshape(-1) for t in (statistics.mean, statistics.var))
         _, weight, bias = torch.ops.aten.native_batch_norm_backward(
@@ -61,6 +66,14 @@ class BatchNorm(Operation):
         )
         found = {"weight": weight.reshape(rows, -1), "bias": bias.reshape(rows, -1)}
         return {role: g if rows == call.b else by_input(g, call.b).sum(1) for role, g in found.items()}
+
+    def _of_small_maps(self, call: Call, side: Tensor, delta: Tensor) -> dict[str, Tensor]:
+        """The same as products, for channels of few pixels, of which the other way does one at a time."""
+        statistics, ones = call.settings, delta.new_ones(side[0, 0].numel())
+        x, signal = (t.reshape(*side.shape[:2], -1) for t in (side, delta))
+        centred = x - statistics.mean.float().unsqueeze(1)
+        moment, total = (by_input(values @ ones, call.b).sum(1) for values in (signal * centred, signal))
+        return {"weight": moment * torch.rsqrt(statistics.var.float() + statistics.eps), "bias": total}
 
 
 class Norm(Operation):

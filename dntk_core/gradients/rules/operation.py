@@ -1,5 +1,6 @@
 """What an operation must say of itself for its parameters' per-sample gradients to be formed without autograd."""
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -71,6 +72,20 @@ class Call:
         return replace(self, x=self.x.to("meta"), leaves=leaves, edge=None)
 
 
+class Room:
+    """Memory for one gradient at a time, used again: fresh pages cost more than the product that fills them."""
+
+    def __init__(self):
+        self.numbers: Tensor | None = None
+
+    def __call__(self, like: Tensor, *shape: int) -> Tensor:
+        """An uninitialised tensor, which holds until the next one is asked for."""
+        size = math.prod(shape)
+        if self.numbers is None or self.numbers.numel() < size:
+            self.numbers = like.new_empty(size)
+        return self.numbers[:size].view(shape)
+
+
 class Operation(ABC):
     """Per-sample gradients of one operation's parameters from what went in (x) and the signal that came back (δ)."""
 
@@ -128,21 +143,24 @@ class MatrixOperation(Operation):
     def side(self, call: Call) -> Tensor:
         return self.patches(call)
 
-    def gradients(self, call: Call, side: Tensor, delta: Tensor) -> dict[str, Tensor]:
+    def gradients(self, call: Call, side: Tensor, delta: Tensor, room: Room | None = None) -> dict[str, Tensor]:
         signal = self.signal(call, delta)
         found = {}
         if "weight" in call.leaves:
-            found["weight"] = self.from_matrix(outer(signal, side))
+            found["weight"] = self.from_matrix(outer(signal, side, room))
         if "bias" in call.leaves:
             found["bias"] = signal.sum(-1)
         return found
 
 
-def outer(signal: Tensor, side: Tensor) -> Tensor:
-    """Σ_positions δ ⊗ a, (b, g, o, i); signal (b, g, o, T), side (b, g, i, T)."""
-    a = side.transpose(-1, -2)
+def outer(signal: Tensor, side: Tensor, room: Room | None = None) -> Tensor:
+    """Σ_positions δ ⊗ a, (b, g, o, i), in a room where there is one; signal (b, g, o, T), side (b, g, i, T)."""
+    b, g, o, T = signal.shape
+    left, right = signal.flatten(0, 1), side.transpose(-1, -2).flatten(0, 1)
+    found = None if room is None else room(signal, b * g, o, side.shape[2])
     # Of a single position BLAS would make many tiny products.
-    return signal * a if signal.shape[-1] == 1 else signal @ a
+    product = torch.mul(left, right, out=found) if T == 1 else torch.bmm(left, right, out=found)
+    return product.unflatten(0, (b, g))
 
 
 def by_input(values: Tensor, b: int) -> Tensor:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from dntk_core.base.progress import Progress
-from dntk_core.cache.artifact import Artifact, Contents
+from dntk_core.cache.artifact import Contents
 from dntk_core.dataset.classes import Classes
 from dntk_core.dataset.wmdd import wmdd
 from dntk_core.models.seen import tensor
@@ -24,8 +24,7 @@ def build(work: Work) -> Contents:
     if spec.method == "wmdd":
         contents, note = wmdd(classes, work.report, work.bench)
     else:
-        contents, note = _chosen(classes, work.made["selected"]), {}
-        work.report(Progress("distilled", 1, 1))
+        contents, note = _chosen(classes, work), {}
     features, logits = classes.encode(tensor(work.data.normalise(contents["images"])))
     real = np.concatenate([classes.members(c)[:SHOWN] for c in range(len(classes))])
     contents = {
@@ -40,8 +39,11 @@ def build(work: Work) -> Contents:
     return contents, note | {"batch_norm_layers": len(classes.encoder.channels)}
 
 
-def _chosen(classes: Classes, selected: Artifact) -> dict[str, np.ndarray]:
+def _chosen(classes: Classes, work: Work) -> dict[str, np.ndarray]:
     """The real images of one selection."""
-    row = selected.note["names"].index(classes.spec.dataset.method)
-    index = np.array(selected["index"][row])
-    return {"images": classes.data.train_inputs[index], "weights": np.array(selected["weights"][row]), "origin": index}
+    name, shards = classes.spec.dataset.method, []
+    for c, of_class in enumerate(classes.data.class_names):
+        shards.append(work.bench.shard(f"{name}-{c}", lambda c=c: vars(classes.choose(name, c))))
+        work.report(Progress("distilled", c + 1, len(classes), f"{name}, class {of_class}"))
+    index, weights = (np.concatenate([shard[part] for shard in shards]) for part in ("index", "weights"))
+    return {"images": classes.data.train_inputs[index], "weights": weights, "origin": index}

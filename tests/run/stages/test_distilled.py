@@ -7,7 +7,8 @@ from dntk_core.base.spec import DatasetSpec
 from dntk_core.data.dataset import load_data
 
 
-def test_a_selection_takes_real_images_as_they_are(distilled_run, rebuild):
+def test_a_selection_takes_real_images_as_they_are(distilled_run, rebuild, monkeypatch):
+    monkeypatch.setattr("dntk_core.dataset.classes.CANDIDATES", 30)  # as when the run was made
     contents, _ = rebuild(distilled_run, "distilled", dataset=DatasetSpec("herding", per_class=2))
     data, selected = load_data(distilled_run.spec.data), distilled_run.artifacts["selected"]
     row = selected.note["names"].index("herding")
