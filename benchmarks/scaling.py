@@ -8,8 +8,8 @@ logits (0: every logit). Its cost per input is counted in operations, times what
 the engine was measured to need beyond the signal back-propagation (in processor time, on this machine); the hardware
 is that of HARDWARE. Beside gradients all else is counted: images read, shards written and hashed by each rank, and
 hashed once more by whoever first reads them; and the analyses on the processors beside the GPUs, whose speed at one
-thread and at hashing is measured here: products of Lanczos and what it reads, sums between ranks, orthogonalisation (which
-every rank does for itself), second moments and their eigenproblems.
+thread and at hashing is measured here: products of Lanczos and what it reads, sums between ranks, orthogonalisation
+(which every rank does for itself), second moments and their eigenproblems.
 """
 
 import argparse
