@@ -1,7 +1,7 @@
 """The cache's own folder: closed to others from its first moment, and what is called what in it.
 
 <root>/artifacts/<stage>-<key>/meta.json, *.npy, *.safetensors    finished; published by one rename
-<root>/partial/<stage>-<key>/<shard>.npy + .json                  shards of a stage under way
+<root>/partial/<stage>-<key>/<shard>.npy + .json                  shards of a stage under way; those of gradients stay
 <root>/scratch/<stage>-<key>-<random>/                            being written or removed, under that artifact's lock
 <root>/runs/<key>.json                                            every run that was begun and not deleted
 <root>/damaged/…                                                  set aside, never loaded, removed only by name

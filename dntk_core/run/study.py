@@ -76,7 +76,7 @@ def study(
     classes: their names; forward: how to call the model on a batch, as in lambda m, b: m(**b).logits
     class_sketch: random sums that stand for very many classes; class_error: the error of the mean kernel from which
         their number is chosen instead; classes_exact: classes that keep gradients of their own
-    kept: how projected gradients are kept, float32 or float16
+    kept: how projected gradients are kept, float32, float16 or bfloat16
     k: dimensions that gradients are projected to; a network of no more parameters is taken as it is
     name: what lists call the data; kind: image, table, tokens or array, if the inputs are not what they look like
     """

@@ -114,6 +114,7 @@ def test_foreign_pages_neither_hold_the_server_up_nor_make_it_ask_anybody(server
 
 
 def test_without_the_token_nobody_gets_in(server):
+    assert status(server, "/media/x/_stcore/health") == 403
     assert status(server) == status(server, "/?token=wrong") == status(server, "/?token=") == 403
     assert " 101 " not in handshake(server) and " 101 " not in handshake(server, Cookie=cookie(server)[:-1])
     assert " 101 " in handshake(server, Cookie=cookie(server))

@@ -118,14 +118,23 @@ def test_every_class_is_read_out_through_the_shared_kernel(both):
         assert_allclose(ours, theirs, rtol=1e-7)
 
 
-def test_half_as_many_bits_take_half_the_bytes_and_say_their_error(tmp_path):
-    """Halves of a float have 11 bits: an error of some 2^-12 for each number."""
+@pytest.mark.parametrize(("kept", "near"), [("float16", 1e-3), ("bfloat16", 8e-3)])
+def test_half_as_many_bits_take_half_the_bytes_and_say_their_error(tmp_path, kept, near):
+    """Halves of a float have 11 bits, or 8: an error of some 2^-12 or 2^-9 for each number."""
     network, x, y = nn.Linear(6, 3), torch.randn(60, 6), torch.arange(60) % 3
     parts = dict(train=(x[:40], y[:40]), test=(x[40:], y[40:]), kernel_inputs=30, test_inputs=20, store=Store(tmp_path))
-    wide, narrow = (study(network, **parts, k=8, kept=kept) for kept in ("float32", "float16"))
-    assert np.asarray(narrow.features).nbytes * 2 == np.asarray(wide.features).nbytes and narrow.key != wide.key
-    assert 0 < narrow.projection_error["kept"] < 1e-3 and "kept" not in wide.projection_error
-    assert relative_error(narrow.kernels.train, wide.kernels.train) < 1e-3
+    wide, narrow = (study(network, **parts, k=8, kept=bits) for bits in ("float32", kept))
+    narrow_files, wide_files = (run.artifacts["features"].folder.glob("features*.npy") for run in (narrow, wide))
+    assert sum(map(_content, narrow_files)) * 2 == sum(map(_content, wide_files)) > 0 and narrow.key != wide.key
+    assert 0 < narrow.projection_error["kept"] < near and "kept" not in wide.projection_error
+    assert 0 < relative_error(narrow.kernels.train, wide.kernels.train) < near
+
+
+def _content(path):
+    return np.load(path).nbytes
+
+
+def test_gradients_too_large_for_few_bits_are_refused():
     with pytest.raises(DNTKError, match="too large for float16"):
         narrowed(np.array([1e6]), "float16")
 

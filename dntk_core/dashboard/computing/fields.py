@@ -99,7 +99,7 @@ FIELDS: dict[str, Field] = {
         "Dimension k", "More dimensions, smaller kernel error: it falls as 1/√k. Stay away from k ≈ m.",
         low=1, high=MOST_DIMENSIONS,
     ),
-    "kept": Field("Gradients kept as", "float16 takes half the disk; its error is measured.", KEPT),
+    "kept": Field("Gradients kept as", "float16 and bfloat16 take half the disk; the error is measured.", KEPT),
     "sketch.q": Field(
         "Class sketch q", "Random sums of the logits in the place of all classes, for very many classes; 0: none.",
         low=0, high=MOST_DIMENSIONS,

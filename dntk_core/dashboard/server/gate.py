@@ -16,7 +16,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from dntk_core.dashboard.server.settings import Settings, settings
 
 LOCAL = ("localhost", "127.0.0.1", "[::1]", "::1")
-HEALTH = "/_stcore/health"
 # Numbers of people's accounts; below are the system's own, above those of containers.
 PEOPLE = range(500, 60_000)
 ASKS = "This server asks for its token: open the link that it printed when it was started.\n"
@@ -49,7 +48,7 @@ class Gate:
 
     def _stranger(self, connection: HTTPConnection) -> Response | None:
         """What to answer to one who has not shown the token; None if all is well."""
-        if not self.token or connection.url.path.endswith(HEALTH):
+        if not self.token or connection.url.path == _health():
             return None
         shown = parse_qsl(connection.url.query, keep_blank_values=True)
         if connection.scope["type"] == "http" and self._fits(dict(shown).get("token", "")):
@@ -113,6 +112,12 @@ def shared_machine() -> bool:
 
 def _token() -> str:
     return os.environ.get("DNTK_TOKEN") or secrets.token_urlsafe(24)
+
+
+def _health() -> str:
+    """Where Streamlit says that it is well: the one address that needs no token."""
+    base = (st.get_option("server.baseUrlPath") or "").strip("/")
+    return f"/{base}/_stcore/health".replace("//", "/")
 
 
 def _cookie() -> str:
