@@ -112,7 +112,7 @@ def test_the_grid_answers_an_objective_with_one_setting_and_a_button(tab):
     one = tab("Grid_search?clusters=4 8&objective=best&most=20")
     wait_for(one, PAGES["Grid_search"])
     answer = one.see("gap), fidelity").inner_text()
-    H, s = re.search(r"H (\d+)", answer)[1], re.search(r"s = (\d+)", answer)[1]
+    H, s = re.search(r"H = (\d+)", answer)[1], re.search(r"s = (\d+)", answer)[1]
     assert H in ("4", "8") and int(s) <= 20
     one.press("Use this setting", lambda: one.parameter("H") == H)
     one.pick("Fewest gradients").fill("with fidelity at least, in percent", "100.00")

@@ -16,6 +16,6 @@ def test_a_distilled_run_has_as_many_kernel_inputs_as_images():
 def test_beyond_some_inputs_kernels_are_not_formed(m, formed):
     spec = RunSpec(inputs=InputSpec(kernel=m), projection=ProjectionSpec(k=512))
     sizes = sizes_of(spec, 10, 512)
-    features = 2 * 4 * 10 * (m + 500) * 512
+    features = 4 * 10 * (m + 500) * 512
     assert disk(spec, sizes) == features + (8 * 10 * m * (m + 500) if formed else 0)
     assert (live_bytes(sizes) > 0) is formed

@@ -80,7 +80,7 @@ def test_the_cost_has_two_counts(default_run):
 def test_two_runs_are_set_beside_each_other(here):
     ours = full(here)
     assert ours.accuracy == here.live.scores(None, 1e-4).accuracy and ours.network == here.run.test_accuracy
-    assert [point.verdict.word for point in base_models(here, here).points] == [verdicts.DIFFERENT] * 3
+    assert [point.verdict.word for point in base_models(here, here, None).points] == [verdicts.DIFFERENT] * 3
     assert second_dataset(here, here, ("a", "b")).points[1].verdict.word == verdicts.DIFFERENT
 
 
