@@ -196,7 +196,7 @@ def _runs(runs: Mapping[str, Run | None]) -> list[str]:
             rows.append([name, "*not finished*", "", "", ""])
             continue
         error, spec = run.projection_error, run.spec
-        steps = f", {spec.dataset.iterations} steps of WMDD" if spec.distilled else ""
+        steps = f", {spec.dataset.iterations} steps of WMDD" if spec.dataset.method == "wmdd" else ""
         rows.append(
             [
                 name,
