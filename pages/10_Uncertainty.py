@@ -9,14 +9,14 @@ from dntk_core.dashboard.computing.shifting import chosen_shift, shifted_images
 from dntk_core.dashboard.drawing.inputs import show_inputs
 from dntk_core.dashboard.drawing.panel import show
 from dntk_core.dashboard.drawing.recipe import copy_recipe
-from dntk_core.dashboard.page import page
+from dntk_core.dashboard.page import follow, page
 from dntk_core.dashboard.sections import uncertainty
 from dntk_core.uses.uncertainty import NOISES
 
 with page(uncertainty.TITLE, uses=USES) as here:
     choose = tab(here, "noise", tuple(NOISES), label="Noise by")
     with st.spinner("Weighing beliefs", show_time=True):
-        (trust,) = uncertainty.panels(here, choose)
+        (trust,) = follow(here, lambda here: uncertainty.panels(here, choose))
     show(trust)
     st.dataframe(uncertainty.numbers(here, choose), hide_index=True)
     least, most, deviation = uncertainty.ends(here, choose, 10)

@@ -9,7 +9,7 @@ from dntk_core.dashboard.drawing.inputs import show_inputs
 from dntk_core.dashboard.drawing.palette import BLUE, VERMILION
 from dntk_core.dashboard.drawing.panel import show
 from dntk_core.dashboard.drawing.recipe import copy_recipe
-from dntk_core.dashboard.page import page
+from dntk_core.dashboard.page import follow, page
 from dntk_core.dashboard.sections import health
 
 
@@ -21,7 +21,7 @@ def chosen(number: int) -> None:
 with page(health.TITLE, uses=("kernel", "ridge", "method", "readout")) as here:
     warn(here.run)
     with st.spinner("Leaving out inputs", show_time=True):
-        ridge, size, targets, labels = health.panels(here)
+        ridge, size, targets, labels = follow(here, health.panels)
     show(ridge)
     show(size)
     left, right = st.columns(2, gap="medium")

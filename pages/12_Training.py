@@ -2,19 +2,22 @@
 
 import streamlit as st
 
-from dntk_core.dashboard.computing.following import chosen_checkpoint, chosen_series
+from dntk_core.dashboard.computing.following import ask_checkpoint, chosen_series
 from dntk_core.dashboard.drawing.panel import show
 from dntk_core.dashboard.drawing.recipe import copy_recipe
-from dntk_core.dashboard.page import page
+from dntk_core.dashboard.page import follow, page
 from dntk_core.dashboard.sections import training
 
 with page(training.TITLE, uses=("kernel", "epsilon", "ridge", "H")) as here:
     found = chosen_series(here, training.known(here), training.offered(here))
     if found is not None:
         st.caption(found.series.title)
-        at = chosen_checkpoint(here, found)
+        ask_checkpoint(here, found)
+        labels = found.series.labels
         with st.spinner("Following the kernel", show_time=True):
-            over, pairs, tangent, decay, picture = training.at_checkpoint(here, found, at)
+            over, pairs, tangent, decay, picture = follow(
+                here, lambda at: training.at_checkpoint(at, found, labels.index(at.link["checkpoint"]))
+            )
         show(over)
         show(pairs)
         show(tangent)

@@ -8,7 +8,7 @@ from dntk_core.dashboard.choices.sidebar import switch_run
 from dntk_core.dashboard.computing import computations
 from dntk_core.dashboard.drawing.panel import show
 from dntk_core.dashboard.drawing.recipe import copy_recipe
-from dntk_core.dashboard.page import page
+from dntk_core.dashboard.page import follow, page
 from dntk_core.dashboard.sections import layers
 
 
@@ -23,7 +23,7 @@ def compute() -> None:
 with page(layers.TITLE, uses=("kernel", "ridge")) as here:
     if layers.kept(here):
         with st.spinner("Taking the kernel apart", show_time=True):
-            shares, between = layers.panels(here)
+            shares, between = follow(here, layers.panels)
         show(shares)
         st.dataframe(layers.numbers(here), hide_index=True, height="content")
         show(between)

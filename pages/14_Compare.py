@@ -7,14 +7,16 @@ from dntk_core.dashboard.asking.comparing import (
     ask_errors,
     choose_sides,
     names,
+    paired,
     score_table,
     show_likeness,
     show_pair,
+    under,
 )
 from dntk_core.dashboard.choices.mixing import USES
 from dntk_core.dashboard.choices.tabs import open_tab, tab
 from dntk_core.dashboard.drawing import literal
-from dntk_core.dashboard.page import page
+from dntk_core.dashboard.page import follow, page
 from dntk_core.dashboard.sections import SECTIONS
 
 uses = (*USES, *MORE.get(open_tab("figures", tuple(SECTIONS), "Spectra"), ()))
@@ -26,5 +28,6 @@ with page("Compare", uses=uses) as here:
         ask_errors(here, sides)
         show_likeness(*sides)
         section = tab(here, "figures", tuple(SECTIONS), "Spectra", "Figures")
-        for left, right in zip(*map(SECTIONS[section], sides), strict=False):
+        found = follow(here, lambda at: paired(SECTIONS[section], *under(at, *sides)))
+        for left, right in zip(found[::2], found[1::2], strict=True):
             show_pair(left, right)

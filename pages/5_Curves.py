@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from dntk_core.base.progress import ignore
 from dntk_core.dashboard.asking.errors import choose_errors
 from dntk_core.dashboard.asking.opened import opened
 from dntk_core.dashboard.choices.sidebar import apply
@@ -10,7 +11,7 @@ from dntk_core.dashboard.drawing.cautious import warn
 from dntk_core.dashboard.drawing.metrics import FIRST, titles
 from dntk_core.dashboard.drawing.panel import show
 from dntk_core.dashboard.drawing.recipe import copy_recipe
-from dntk_core.dashboard.page import page
+from dntk_core.dashboard.page import follow, page
 from dntk_core.dashboard.sections import curves
 
 
@@ -28,7 +29,7 @@ with page(curves.TITLE, uses=curves.USES[open_tab("over", curves.VIEWS)]) as her
         bar.progress(event.done / event.total, f"Comparing methods: {event.note}")
 
     with bar, st.spinner("Distilling and scoring"):
-        found = curves.panel(here, over, report)
+        (found,) = follow(here, lambda at: (curves.panel(at, over, report if at is here else ignore),))
     bar.empty()
     show(found, on_click=clicked)
     choose_errors(here.picked, ("full", "network") if over == "rank" else ("distilled", "full", "network"))

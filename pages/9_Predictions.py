@@ -9,7 +9,7 @@ from dntk_core.dashboard.drawing.inputs import show_inputs
 from dntk_core.dashboard.drawing.palette import BLUE, VERMILION
 from dntk_core.dashboard.drawing.panel import show
 from dntk_core.dashboard.drawing.recipe import copy_recipe
-from dntk_core.dashboard.page import page
+from dntk_core.dashboard.page import follow, page
 from dntk_core.dashboard.sections import predictions
 
 with page(predictions.TITLE, uses=USES) as here:
@@ -18,7 +18,10 @@ with page(predictions.TITLE, uses=USES) as here:
     with st.spinner("Explaining", show_time=True):
         found = predictions.explanation(here, question)
     left, right = st.columns([2, 3], gap="medium")
-    logits, speakers, *synthetic = predictions.panels(here, question, found)
+    # The answer is known for these sliders alone.
+    logits, speakers, *synthetic = follow(
+        here, lambda at: predictions.panels(at, question, found if at is here else None)
+    )
     with left:
         show_inputs(here.run, "test", [index], predictions.notes(here, [index]), key="predictions_input")
         show(logits)

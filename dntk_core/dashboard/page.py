@@ -3,8 +3,9 @@
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 import streamlit as st
 
@@ -18,10 +19,11 @@ from dntk_core.dashboard.choices.controls import Limits
 from dntk_core.dashboard.choices.picks import Pick, picked
 from dntk_core.dashboard.choices.sidebar import publish, sidebar, switch_run
 from dntk_core.dashboard.choices.stops import SCALES, Scale
-from dntk_core.dashboard.choices.view import View, link
+from dntk_core.dashboard.choices.view import View, link, restore
 from dntk_core.dashboard.computing import computations
-from dntk_core.dashboard.drawing import literal
+from dntk_core.dashboard.drawing import frames, literal
 from dntk_core.dashboard.drawing.navigation import links
+from dntk_core.dashboard.drawing.panel import Panel, sent
 from dntk_core.dashboard.server.settings import guard
 from dntk_core.run.live import Live
 from dntk_core.run.pipeline import Run
@@ -71,6 +73,8 @@ class Page:
     picked: Pick | None = None
 
 
+Found = TypeVar("Found", bound=Sequence[Panel])
+
 # The controls that matter to a page: always the same, or by the run.
 Uses = tuple[str, ...] | Callable[[Run], tuple[str, ...]]
 
@@ -113,6 +117,24 @@ def enter(uses: Uses = (), scales: Mapping[str, Scale] = SCALES) -> Page:
     )
     address = {"run": key, **link(view)}
     return Page(run, live, view, address, picked(address))
+
+
+def follow(here: Page, panels: Callable[[Page], Found]) -> Found:
+    """The panels of a page; while a slider moves, the browser asks for them at its new values (`drawing/frames.py`).
+
+    panels: of the page as it would be there, in its view and its link
+    """
+
+    def answer(parameters: Mapping[str, str]) -> dict[str, bytes]:
+        address = here.link | parameters
+        view, refused = restore(address, limits(here.run))
+        if refused:
+            raise DNTKError(refused[0])
+        return {panel.key: sent(panel) for panel in panels(replace(here, view=view, link=address))}
+
+    with frames.mine().busy:
+        frames.mine().answer = answer
+    return panels(here)
 
 
 def name_run(run: Run) -> None:

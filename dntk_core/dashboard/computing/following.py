@@ -27,11 +27,10 @@ def chosen_series(here: Page, known: Sequence[Series], offered: Series | None) -
     return cached.progression(chosen)
 
 
-def chosen_checkpoint(here: Page, found: Progression) -> int:
-    """Let a person scrub through the checkpoints."""
+def ask_checkpoint(here: Page, found: Progression) -> None:
+    """Let a person scrub through the checkpoints; the link says which."""
     labels = found.series.labels
-    name = tab(here, "checkpoint", labels, labels[-1], "Checkpoint", partial(st.select_slider, width=520))
-    return labels.index(name)
+    tab(here, "checkpoint", labels, labels[-1], "Checkpoint", partial(st.select_slider, width=520))
 
 
 def _offer(here: Page, key: str, offered: Series | None) -> None:
