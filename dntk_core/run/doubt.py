@@ -83,21 +83,29 @@ class Doubt:
 
     def test(self) -> Beliefs:
         """Beliefs of the run's own test inputs."""
-        run = self.insight.run
-        return self.insight.live.remember(
-            ("beliefs", self.choose, self.mixing, self.readout),
-            lambda: self._beliefs(run.kernels, norms_of_tests(run), run.test_logits),
-        )
+        run, live = self.insight.run, self.insight.live
+
+        def found() -> Beliefs:
+            # No slider of a distilled set changes these two.
+            norms = live.remember(("norms of tests",), lambda: norms_of_tests(run))
+            full = live.remember(("full variance", self.ridge), lambda: self._full_variance(run.kernels, norms))
+            return self._beliefs(run.kernels, norms, run.test_logits, full)
+
+        return live.remember(("beliefs", self.choose, self.mixing, self.readout), found)
 
     def of(self, features: Array, logits: np.ndarray) -> Beliefs:
         """Beliefs of other inputs, from their projected gradients (C, n, k) and the network's logits (n, C)."""
         kernels = crossed(self.insight.run.kernels, self.insight.run.features, features)
-        return self._beliefs(kernels, squared_norms(features), logits)
+        norms = squared_norms(features)
+        return self._beliefs(kernels, norms, logits, self._full_variance(kernels, norms))
 
-    def _beliefs(self, kernels: ClassKernels, norms: np.ndarray, logits: np.ndarray) -> Beliefs:
+    def _full_variance(self, kernels: ClassKernels, norms: np.ndarray) -> np.ndarray:
+        modes = [moved(each, kernels, c) for c, each in enumerate(self.insight.modes("logits"))]
+        return full_variance(modes, norms, self.insight.live.lam(self.ridge))
+
+    def _beliefs(self, kernels: ClassKernels, norms: np.ndarray, logits: np.ndarray, full: np.ndarray) -> Beliefs:
         insight, lam = self.insight, self.insight.live.lam(self.ridge)
         scale = self.noise.scale_at(self.ridge)
-        modes = [moved(each, kernels, c) for c, each in enumerate(insight.modes("logits"))]
         alpha = {
             FULL: insight.fit("logits", None, self.ridge).alpha,
             DISTILLED: insight.fit("logits", self.mixing, self.ridge, self.readout).alpha,
@@ -106,7 +114,7 @@ class Doubt:
             name: np.stack([f[:, 0] for f in kernels.predict(each[..., None])], axis=1) for name, each in alpha.items()
         }
         variance = {
-            FULL: scale * full_variance(modes, norms, lam),
+            FULL: scale * full,
             DISTILLED: scale * distilled_variance(kernels, self.mixing, norms, lam),
         }
         probabilities = {

@@ -36,7 +36,8 @@ async function ask() {
   const { name, text } = moving;
   try {
     const answer = await fetch(`${frames}?${new URLSearchParams({ [name]: text })}`);
-    if (answer.status !== 200) throw new Error(answer.statusText);
+    // A page that has no figures, or another server that answers with a page of its own.
+    if (answer.status !== 200 || !answer.headers.get("content-type").startsWith("text/plain")) throw new Error("no frame");
     const lines = (await answer.text()).split("\n"), shown = plots();
     for (let i = 0; i + 1 < lines.length; i += 2) shown.find((gd) => gd.dntk.name === lines[i])?.dntkFrame(lines[i + 1]);
   } catch {
