@@ -1,5 +1,7 @@
 """Training: the kernel from initialisation to the end, scrubbed by a slider; the network against its tangents."""
 
+from functools import partial
+
 import streamlit as st
 
 from dntk_core.dashboard.computing.following import ask_checkpoint, chosen_series
@@ -13,11 +15,8 @@ with page(training.TITLE, uses=("kernel", "epsilon", "ridge", "H")) as here:
     if found is not None:
         st.caption(found.series.title)
         ask_checkpoint(here, found)
-        labels = found.series.labels
         with st.spinner("Following the kernel", show_time=True):
-            over, pairs, tangent, decay, picture = follow(
-                here, lambda at: training.at_checkpoint(at, found, labels.index(at.link["checkpoint"]))
-            )
+            over, pairs, tangent, decay, picture = follow(here, partial(training.chosen, found=found))
         show(over)
         show(pairs)
         show(tangent)

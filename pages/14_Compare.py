@@ -1,5 +1,7 @@
 """Compare: two runs under the same sliders, or two settings of one run, side by side."""
 
+from functools import partial
+
 import streamlit as st
 
 from dntk_core.dashboard.asking.comparing import (
@@ -11,7 +13,6 @@ from dntk_core.dashboard.asking.comparing import (
     score_table,
     show_likeness,
     show_pair,
-    under,
 )
 from dntk_core.dashboard.choices.mixing import USES
 from dntk_core.dashboard.choices.tabs import open_tab, tab
@@ -28,6 +29,6 @@ with page("Compare", uses=uses) as here:
         ask_errors(here, sides)
         show_likeness(*sides)
         section = tab(here, "figures", tuple(SECTIONS), "Spectra", "Figures")
-        found = follow(here, lambda at: paired(SECTIONS[section], *under(at, *sides)))
+        found = follow(here, partial(paired, panels=SECTIONS[section], sides=sides))
         for left, right in zip(found[::2], found[1::2], strict=True):
             show_pair(left, right)

@@ -195,6 +195,7 @@ TESTED_IN = {
     "dashboard.computing.task": "dashboard/computing/test_worker",
     "dashboard.drawing.cautious": "browser/test_jobs",
     "dashboard.drawing.metrics": "dashboard/figures/test_figures",
+    "dashboard.drawing.panel": "dashboard/drawing/test_frames",
     "dashboard.drawing.plot": "browser/test_plot",
     "dashboard.home": "browser/test_walk",
     "dashboard.offline.compression": "dashboard/offline/test_experiments",

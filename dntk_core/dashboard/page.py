@@ -126,7 +126,7 @@ def follow(here: Page, panels: Callable[[Page], Found]) -> Found:
     """
 
     def answer(parameters: Mapping[str, str]) -> dict[str, bytes]:
-        address = here.link | parameters
+        address = {**here.link, **parameters}
         view, refused = restore(address, limits(here.run))
         if refused:
             raise DNTKError(refused[0])

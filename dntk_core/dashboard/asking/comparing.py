@@ -117,17 +117,17 @@ def ask_errors(here: Page, sides: tuple[Page, Page]) -> None:
         opened(replace(sides["AB".index(here.picked.parts[-1])], picked=here.picked))
 
 
-def under(here: Page, one: Page, other: Page) -> tuple[Page, Page]:
+def _under(here: Page, one: Page, other: Page) -> tuple[Page, Page]:
     """Both sides at what the sliders say on `here`; what is pinned stays."""
     if one.run.key == other.run.key:
         return one, here
     return here, replace(other, view=restore(link(here.view), limits(other.run))[0])
 
 
-def paired(panels: Callable[[Page], Sequence[Panel]], one: Page, other: Page) -> list[Panel]:
-    """The panels of both sides by turns, each two with the same axes."""
+def paired(here: Page, panels: Callable[[Page], Sequence[Panel]], sides: tuple[Page, Page]) -> list[Panel]:
+    """The panels of both sides by turns, each two with the same axes, at what the sliders say on `here`."""
     found = []
-    for pair in zip(panels(one), panels(other), strict=False):
+    for pair in zip(*map(panels, _under(here, *sides)), strict=False):
         share_axes(*(panel.figure for panel in pair))
         for side, panel in zip("AB", pair, strict=True):
             found.append(replace(panel, key=f"{panel.key}_{side.lower()}", title=f"{side} · {panel.title}"))

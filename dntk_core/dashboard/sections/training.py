@@ -76,6 +76,11 @@ def panels(here: Page) -> tuple[Panel, ...]:
     return () if opened is None else at_checkpoint(here, opened, len(opened.runs) - 1)
 
 
+def chosen(here: Page, found: Progression) -> tuple[Panel, ...]:
+    """The figures of a series at the checkpoint that the link names."""
+    return at_checkpoint(here, found, found.series.labels.index(here.link["checkpoint"]))
+
+
 def at_checkpoint(here: Page, found: Progression, at: int) -> tuple[Panel, ...]:
     """Numbers over training, matrices, tangents, spectra, the kernel at one checkpoint."""
     return (
