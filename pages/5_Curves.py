@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from dntk_core.base.progress import ignore
 from dntk_core.dashboard.asking.errors import choose_errors
 from dntk_core.dashboard.asking.opened import opened
 from dntk_core.dashboard.choices.sidebar import apply
@@ -29,7 +28,11 @@ with page(curves.TITLE, uses=curves.USES[open_tab("over", curves.VIEWS)]) as her
         bar.progress(event.done / event.total, f"Comparing methods: {event.note}")
 
     with bar, st.spinner("Distilling and scoring"):
-        (found,) = follow(here, lambda at: (curves.panel(at, over, report if at is here else ignore),))
+        if over == "methods":
+            # Seconds, under a bar: too long to follow a slider.
+            found = curves.panel(here, over, report)
+        else:
+            (found,) = follow(here, lambda at: (curves.panel(at, over),))
     bar.empty()
     show(found, on_click=clicked)
     choose_errors(here.picked, ("full", "network") if over == "rank" else ("distilled", "full", "network"))

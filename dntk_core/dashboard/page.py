@@ -93,10 +93,14 @@ def page(title: str, uses: Uses = (), scales: Mapping[str, Scale] = SCALES) -> I
         name_run(here.run)
         fold(here.run.key, title)
         links(navigation, here.link)
+        before = frames.mine().answer
         try:
             yield here
         finally:
             publish(here.link)
+        # A page that follows no slider, or not any more.
+        if frames.mine().answer is before:
+            frames.mine().answer = None
 
 
 def enter(uses: Uses = (), scales: Mapping[str, Scale] = SCALES) -> Page:
@@ -132,8 +136,7 @@ def follow(here: Page, panels: Callable[[Page], Found]) -> Found:
             raise DNTKError(refused[0])
         return {panel.key: sent(panel) for panel in panels(replace(here, view=view, link=address))}
 
-    with frames.mine().busy:
-        frames.mine().answer = answer
+    frames.mine().follow(answer)
     return panels(here)
 
 

@@ -22,19 +22,28 @@ from dntk_core.dashboard.drawing.navigation import base_path
 log = logging.getLogger(__name__)
 
 PATH = "/frames"
+# Seconds.
+PATIENCE = 0.5
+
+
+# The figures by key as the browser gets them, for a link's parameters.
+Answer = Callable[[Mapping[str, str]], dict[str, bytes]]
 
 
 class Frames:
-    """What a session's page answers: the figures by key as the browser gets them, for a link's parameters.
-
-    It lives as long as its session, under a name that only its own browser is told.
-    """
+    """What a session's page answers, if it does; kept by its session, under a name that only its browser is told."""
 
     def __init__(self):
         self.name = secrets.token_urlsafe(16)
-        self.answer: Callable[[Mapping[str, str]], dict[str, bytes]] | None = None
-        # A script that begins meanwhile lets a frame end first: it is what is seen first.
+        self.answer: Answer | None = None
         self.busy = Lock()
+
+    def follow(self, answer: Answer) -> None:
+        """Answer so from now on; a frame under way ends first, unless that takes long: it is what is seen first."""
+        free = self.busy.acquire(timeout=PATIENCE)
+        self.answer = answer
+        if free:
+            self.busy.release()
 
 
 _sessions: WeakValueDictionary[str, Frames] = WeakValueDictionary()
