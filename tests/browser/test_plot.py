@@ -78,5 +78,4 @@ def test_a_figure_follows_a_slider_while_it_is_dragged(tab):
     ahead = [url for url in one.asked if "/frames/" in url]
     assert len(ahead) >= 3 and ahead[-1].endswith(f"?H={last}"), "the figures did not come ahead of Streamlit's run"
     text = "gd => gd.dntkText"
-    one.wait("!('dntkSliding' in document.documentElement.dataset)")
     assert figure.evaluate(text) == tab(f"Containment?H={last}").plots(1).first.evaluate(text)
