@@ -72,7 +72,7 @@ class Page:
 
     def handle(self, slider: str):
         """A slider's handle, on the screen."""
-        found = self.tab.get_by_test_id("stSlider").filter(has_text=slider).locator("input[type=range]").first
+        found = self.tab.get_by_role("slider", name=re.compile(f"^{re.escape(slider)}")).first
         found.scroll_into_view_if_needed()
         return found
 
