@@ -85,6 +85,7 @@ def page(title: str, uses: Uses = (), scales: Mapping[str, Scale] = SCALES) -> I
 
     scales: where sliders stop, if elsewhere than SCALES says
     """
+    frames.mine().give_way()
     with frame(title) as navigation:
         if not computations.available(open_key()):
             wait(navigation)
@@ -136,7 +137,7 @@ def follow(here: Page, panels: Callable[[Page], Found]) -> Found:
             raise DNTKError(refused[0])
         return {panel.key: sent(panel) for panel in panels(replace(here, view=view, link=address))}
 
-    frames.mine().follow(answer)
+    frames.mine().answer = answer
     return panels(here)
 
 

@@ -38,11 +38,9 @@ class Frames:
         self.answer: Answer | None = None
         self.busy = Lock()
 
-    def follow(self, answer: Answer) -> None:
-        """Answer so from now on; a frame under way ends first, unless that takes long: it is what is seen first."""
-        free = self.busy.acquire(timeout=PATIENCE)
-        self.answer = answer
-        if free:
+    def give_way(self) -> None:
+        """Let a frame under way end first, unless that takes long: it is what is seen first."""
+        if self.busy.acquire(timeout=PATIENCE):
             self.busy.release()
 
 
