@@ -48,7 +48,7 @@ IDLE = "document.querySelector('.stApp')?.dataset.testScriptState === 'notRunnin
 STILL = f"quiet => {IDLE} && performance.now() - Math.max(window.pressed, window.changed()) > quiet"
 # Milliseconds; ours draws figures off screen after 400, which must not fall into the next move.
 QUIET, BARE_QUIET = 700, 300
-DRAWN = "Math.max(...Array.from(document.querySelectorAll('.dntk-plot'), (gd) => Number(gd.dataset.drawn ?? 0)))"
+DRAWN = "Array.from(document.querySelectorAll('.dntk-plot'), (gd) => Number(gd.dataset.drawn ?? 0))"
 TEXTS = "() => Array.from(document.querySelectorAll('.dntk-plot'), (gd) => gd.dntkText)"
 
 
@@ -98,11 +98,11 @@ class Page:
         x, y, width = thumb["x"] + thumb["width"] / 2, thumb["y"] + thumb["height"] / 2, track["width"]
         self.tab.mouse.move(x, y)
         self.tab.mouse.down()
-        before, started = self.tab.evaluate(DRAWN), time.monotonic()
+        before, started = np.array(self.tab.evaluate(DRAWN)), time.monotonic()
         while (passed := time.monotonic() - started) < seconds:
             self.tab.mouse.move(track["x"] + width * abs((passed + x / width) % 2 - 1), y)
             self.tab.wait_for_timeout(10)
-        rate = (self.tab.evaluate(DRAWN) - before) / passed
+        rate = float((self.tab.evaluate(DRAWN) - before).max() / passed)
         self.tab.mouse.move(x, y)
         self.tab.mouse.up()
         self.tab.wait_for_timeout(1000)
