@@ -33,7 +33,7 @@ def kept(here: Page) -> bool:
 def found(here: Page) -> Layers:
     """The groups of the open run at the sidebar's ridge."""
     ridge, c = here.view.ridge, chosen_class(here.view)
-    return here.live.remember(("layers", ridge, c), lambda: layers(here.run, ridge, c))
+    return here.live.remember(("layers", ridge, c), lambda: layers(here.run, ridge, c, here.live))
 
 
 def panels(here: Page) -> tuple[Panel, ...]:
