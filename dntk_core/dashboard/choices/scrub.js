@@ -1,12 +1,13 @@
-// What Streamlit's slider lacks. Figures follow it at once: at every move, and all the while that it is dragged, they are
-// fetched ahead of Streamlit's run of the page (drawing/frames.py). Values in between may be skipped, the last never is.
-// Streamlit hears of a value when the slider is let go; here also when it is held still, so that all else follows too. And
-// it has ticks.
+// What Streamlit's slider lacks. Figures follow it at once: at every move, and all the while that it is dragged, they
+// are fetched ahead of Streamlit's run of the page (drawing/frames.py). Values in between may be skipped, the last never
+// is. Streamlit hears of a value when the slider is let go; here also when it is held still, so that all else follows
+// too. And it has ticks.
 
 const EVERY = 20, STILL = 250;
 // The page may look idle until the server has heard of the last value, and while it renders what it got.
 const HEARD = 1500, RENDERED = 300;
-let frames = "";
+// Streamlit may load this file once for every page: all share what the first has set up.
+const shared = (window.dntkScrub ??= { frames: "", listening: false });
 let drag = null;
 
 const running = () => document.querySelector(".stApp")?.dataset.testScriptState !== "notRunning";
@@ -16,12 +17,14 @@ const plots = () => [...document.querySelectorAll(".dntk-plot")].filter((gd) => 
 let moving = null;
 let asking = false;
 
-const nameOf = (slider) => slider.closest("[class*=st-key-view_], [class*=st-key-kept_]")?.className.match(/st-key-(?:view|kept)_(\w+)/)[1];
+// As the link has it.
+const KEY = /st-key-(?:view|kept)_(\w+)/;
+const nameOf = (slider) => slider.closest("[class*=st-key-view_], [class*=st-key-kept_]")?.className.match(KEY)[1];
 const said = (slider) => slider.ariaValueText || slider.value;
 
 function look(slider) {
   const name = nameOf(slider), text = said(slider);
-  if (!frames || !name || (moving?.name === name && moving.text === text)) return;
+  if (!shared.frames || !name || (moving?.name === name && moving.text === text)) return;
   const first = !moving;
   moving = { slider, name, text, since: performance.now(), begun: false, ended: 0, fresh: true };
   document.documentElement.dataset.dntkSliding = "";
@@ -35,11 +38,14 @@ async function ask() {
   moving.fresh = false;
   const { name, text } = moving;
   try {
-    const answer = await fetch(`${frames}?${new URLSearchParams({ [name]: text })}`);
+    const answer = await fetch(`${shared.frames}?${new URLSearchParams({ [name]: text })}`);
     // A page that has no figures, or another server that answers with a page of its own.
-    if (answer.status !== 200 || !answer.headers.get("content-type").startsWith("text/plain")) throw new Error("no frame");
+    const found = answer.status === 200 && answer.headers.get("content-type").startsWith("text/plain");
+    if (!found) throw new Error("no frame");
     const lines = (await answer.text()).split("\n"), shown = plots();
-    for (let i = 0; i + 1 < lines.length; i += 2) shown.find((gd) => gd.dntk.name === lines[i])?.dntkFrame(lines[i + 1]);
+    for (let i = 0; i + 1 < lines.length; i += 2) {
+      shown.find((gd) => gd.dntk.name === lines[i])?.dntkFrame(lines[i + 1]);
+    }
   } catch {
     stop();
   }
@@ -90,31 +96,35 @@ function end() {
 const sliderAt = (place) => place.closest?.("[data-testid=stSlider]")?.querySelector("input[type=range]");
 
 // Events that are not trusted are our own.
-document.addEventListener("pointerdown", (event) => {
-  const slider = sliderAt(event.target);
-  if (!event.isTrusted || event.button !== 0 || !slider) return;
-  end();
-  const text = said(slider);
-  drag = { target: event.target, slider, event, text, said: text, since: 0, timer: setInterval(turn, EVERY) };
-}, true);
-document.addEventListener("pointermove", (event) => {
-  if (drag && event.isTrusted) drag.event = event;
-}, true);
-for (const name of ["pointerup", "pointercancel"]) {
-  document.addEventListener(name, (event) => {
-    if (!event.isTrusted || !drag) return;
-    const { slider, text } = drag;
+function listen() {
+  if (shared.listening) return;
+  shared.listening = true;
+  document.addEventListener("pointerdown", (event) => {
+    const slider = sliderAt(event.target);
+    if (!event.isTrusted || event.button !== 0 || !slider) return;
     end();
-    // Streamlit hears of it now.
-    if (moving) moving = { ...moving, since: performance.now(), begun: false, ended: 0 };
-    setTimeout(() => { if (said(slider) !== text) look(slider); });
+    const text = said(slider);
+    drag = { target: event.target, slider, event, text, said: text, since: 0, timer: setInterval(turn, EVERY) };
+  }, true);
+  document.addEventListener("pointermove", (event) => {
+    if (drag && event.isTrusted) drag.event = event;
+  }, true);
+  for (const name of ["pointerup", "pointercancel"]) {
+    document.addEventListener(name, (event) => {
+      if (!event.isTrusted || !drag) return;
+      const { slider, text } = drag;
+      end();
+      // Streamlit hears of it now.
+      if (moving) moving = { ...moving, since: performance.now(), begun: false, ended: 0 };
+      setTimeout(() => { if (said(slider) !== text) look(slider); });
+    }, true);
+  }
+  document.addEventListener("keydown", ({ target }) => {
+    const slider = sliderAt(target), before = slider && said(slider);
+    // The slider hears of the key after this.
+    if (slider) setTimeout(() => { if (said(slider) !== before) look(slider); });
   }, true);
 }
-document.addEventListener("keydown", ({ target }) => {
-  const slider = sliderAt(target), before = slider && said(slider);
-  // The slider hears of the key after this.
-  if (slider) setTimeout(() => { if (said(slider) !== before) look(slider); });
-}, true);
 
 // A tick at every stop, where there are few enough to be told apart: stops are where the run's numbers change.
 const MOST = 40;
@@ -138,7 +148,8 @@ function soon() {
 
 const watched = new WeakSet();
 export default function ({ data }) {
-  frames = data;
+  shared.frames = data;
+  listen();
   const place = sidebar();
   soon();
   if (!place || watched.has(place)) return;

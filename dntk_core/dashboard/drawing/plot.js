@@ -178,7 +178,7 @@ function show(gd, text) {
   }));
 }
 
-// While a slider moves, frames come ahead of what Streamlit sends, and that may lag behind: it waits until the slider rests.
+// While a slider moves, frames come ahead of what Streamlit sends, which may lag behind: that waits until it rests.
 const sliding = () => "dntkSliding" in document.documentElement.dataset;
 
 function rest(gd) {
