@@ -136,12 +136,12 @@ def kill_once(spec: RunSpec, cache: Path, stage: str, delay: float) -> str:
     while process.is_alive() and not lock.exists() and not published(stage):
         time.sleep(0.001)
     process.join(delay)
-    if not process.is_alive():
-        process.join()
-        assert process.exitcode == 0, "the process ended by itself"
-        return ""
-    os.kill(process.pid, signal.SIGKILL)
+    # It may have ended by itself at any moment until now.
+    process.kill()
     process.join()
+    assert process.exitcode in (0, -signal.SIGKILL), "the process ended by itself"
+    if process.exitcode == 0:
+        return ""
     return next((name for name in spec.stages if not published(name)), "after the last")
 
 

@@ -107,6 +107,9 @@ def shards_of(shards: Sequence[Shard]) -> Shards:
         raise Damaged("its shards do not fit together")
     if len(kept) != 1 or (dtype := stored_type(str(*kept))) is None:
         raise Damaged("its shards are not of one type of numbers")
+    width = np.dtype(str(*kept)).itemsize
+    if any(prod(shard.entry["shape"]) * width >= shard.entry["bytes"] for shard in shards):
+        raise Damaged("its shards are shorter than they say")
     starts = np.concatenate([[0], np.cumsum([shard.inputs for shard in shards])])
     return Shards(tuple(shards), starts, dtype, (shapes[0][0], int(starts[-1]), shapes[0][2]))
 

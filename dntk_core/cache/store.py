@@ -54,7 +54,9 @@ class Store:
             if (meta["stage"], meta["key"]) != (stage, key):
                 raise Damaged(f"its description is that of {str(meta['stage'])[:40]}-{str(meta['key'])[:40]}")
             self._checksums.verify_all(described(folder, meta["files"]))
-        return Artifact(folder, meta, self._checksums)
+        artifact = Artifact(folder, meta, self._checksums)
+        artifact.check_shards()
+        return artifact
 
     def load_or_build(
         self,
