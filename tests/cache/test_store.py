@@ -16,6 +16,7 @@ from artifacts import build_small, fork, put, rewrite
 
 from dntk_core.base.errors import DNTKError, Vanished
 from dntk_core.base.spec import RunSpec
+from dntk_core.cache import store as store_module
 from dntk_core.cache.artifact import Artifact, read_meta
 from dntk_core.cache.index import Index
 from dntk_core.cache.store import Store
@@ -268,7 +269,9 @@ def test_what_is_damaged_stays_until_it_is_asked_for_by_name(tmp_path):
 
 
 def publish_again_and_again(root, name, swept, results):
-    done, failed = 0, 0
+    """In a process of its own, so slowly that every sweep meets something half-written."""
+    done, failed, write = 0, 0, store_module.write
+    store_module.write = lambda *content: (write(*content), time.sleep(0.02))[0]
     while done + failed <= 10 or not swept.is_set():
         try:
             done += isinstance(put(Store(root), key=f"{name}{done}"), Artifact)
