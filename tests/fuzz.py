@@ -192,6 +192,7 @@ def take_manifests(folder: Path) -> Callable:
 
     good = store.load_or_build("kernels", spec.key, spec.to_json(), build).folder
     (good / "folder").mkdir()
+    (good / "x.3.npy").write_bytes((good / "x.2.npy").read_bytes())
 
     def take(text: str) -> bool:
         for aside in folder.glob("damaged/*"):
@@ -214,7 +215,8 @@ def take_shards(folder: Path) -> Callable:
 
     def take(text: str) -> bool:
         (bench.folder / "s0.json").write_bytes(text.encode(errors="surrogatepass"))
-        if bench.find("s0") is not None and bench._files("s0"):
+        found, listed = bench.find("s0"), bench._files("s0")
+        if found is not None and listed:
             return True
         with suppress(FileNotFoundError):
             softly(lambda: bench._described("s0"))
@@ -356,6 +358,14 @@ ENTRY = {"spec": SPEC.to_json(), "created": 1.7e9}
 # That of another run, and a date that no number holds.
 OTHER = replace(SPEC, projection=ProjectionSpec(k=7))
 ENTRIES = [json.dumps(ENTRY | change) for change in ({"spec": OTHER.to_json()}, {"created": 10**400})]
+# Files in the place of others, under a seal that fits: a gap between shards, a folder.
+MOVED = ({"x.2.npy": "x.3.npy"}, {"numbers.npy": "folder"})
+MISPLACED = [
+    json.dumps(sealed(META | {"files": {names.get(name, name): each for name, each in META["files"].items()}}))
+    for names in MOVED
+]
+SHARD = {"s0.part.npy": entry(KEPT)}
+SHORT = {"s0.part.npy": entry(KEPT) | {"bytes": 7}}
 manifest_parser = (read_meta, described, files._is_entry, check_seal, Store._open, Artifact._shards, shards_of)
 shard_parser = (Workbench.find, Workbench._files, Workbench._described, described)
 entry_parser = (index._checked, Index._read, Index._info)
@@ -365,8 +375,8 @@ TARGETS = {
     "spec": Target(
         changed(json.loads(SPEC.to_json())), take_specs, (RunSpec.from_json, schema.read, schema._read_field)
     ),
-    "manifest": Target(sealing(META), take_manifests, manifest_parser),
-    "shard": Target(sealing({"s0.part.npy": entry(KEPT)}), take_shards, shard_parser),
+    "manifest": Target(sealing(META) | st.sampled_from(MISPLACED), take_manifests, manifest_parser),
+    "shard": Target(sealing(SHARD) | st.just(json.dumps(sealed(SHORT))), take_shards, shard_parser),
     "index entry": Target(sealing(ENTRY) | st.sampled_from(ENTRIES), take_entries, entry_parser),
     "listing": Target(damages, take_listings, (Listing.rows, index._entry)),
     "export .npz": Target(exports, take_exports(".npz"), (*export_parser, export._read_npz)),
