@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
+from dntk_core.base.errors import DNTKError
 from dntk_core.cache.rows import Array
 from dntk_core.kernels import krylov
 from dntk_core.kernels.kernel import DenseKernel, Eigenpairs
@@ -66,7 +67,11 @@ class FeatureKernel:
         return out / len(self.features)
 
     def trace(self) -> float:
-        return float(self.diagonal().sum())
+        total = float(self.diagonal().sum())
+        # Everybody asks for it first, and one number that is none makes it none.
+        if not np.isfinite(total):
+            raise DNTKError("the features hold numbers that are not finite; delete the run and compute it again")
+        return total
 
     def restrict(self, index: np.ndarray) -> "FeatureKernel":
         return FeatureKernel(np.ascontiguousarray(self.features[:, index]))

@@ -243,3 +243,14 @@ def test_rows_met_once_score_as_the_mixing_itself(both):
         ours, theirs = lazy.scores(mixing, ridge), evaluate(lazy.problem, mixing, ridge)
         assert ours.mse == pytest.approx(theirs.mse, rel=1e-4)
         assert_allclose(mixing.averaged(lazy.problem.targets), mixing.matrix @ lazy.problem.targets, atol=1e-9)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_features_that_are_not_finite_are_refused_although_their_checksum_fits(bad):
+    phi = np.ones((C, 50, 6), np.float32)
+    phi[1, 7, 2] = bad
+    kernels = FeatureKernels(phi, np.ones((C, t, 6), np.float32))
+    # The scale of every ridge, and what every spectrum is a share of.
+    for look in (lambda: kernels.scale, lambda: kernels.kernel(1).trace(), lambda: kernels.kernel(None).trace()):
+        with pytest.raises(DNTKError, match="not finite; delete the run"):
+            look()

@@ -30,9 +30,11 @@ class Task:
 
     def perform(self, report: Report) -> None:
         """Compute what is missing of it."""
-        roots.check(self.spec, self.folders)
-        if self.series:
-            build_series(self._found(), report)
+        series = self._found() if self.series else None
+        for spec in (self.spec, *(series.specs if series else ())):
+            roots.check(spec, self.folders)
+        if series:
+            build_series(series, report)
             return
         run = load_or_build(self.spec, report)
         if self.stage:
