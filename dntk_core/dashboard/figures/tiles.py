@@ -11,6 +11,7 @@ from PIL import Image
 from dntk_core.dashboard.drawing import literal
 from dntk_core.dashboard.drawing.palette import BLUE, VERMILION
 from dntk_core.data.images import Images
+from dntk_core.data.pictures import SIDE
 
 # Pixels of a tile's longer side on a sheet, whatever its image has.
 TILE = 64
@@ -19,8 +20,8 @@ PAD, FRAME, BELOW = 8, 2, 21
 WIDE, HIGH = TILE + 2 * PAD, TILE + PAD + BELOW
 # For the axis across a sheet: a cell keeps its shape, however wide the figure is.
 SQUARE = {"scaleanchor": "y", "scaleratio": WIDE / HIGH, "constrain": "domain", "constraintoward": "left"}
-# Of a picture by itself: twice what is shown. Fewer are sent as they are, and drawn as squares.
-SIDE, SMALL = 160, 40
+# Pixels of a picture up to which it is sent as it is, and drawn as squares; up to SIDE it is twice what is shown.
+SMALL = 40
 # Letters of a line and lines of a tile with words.
 LETTERS, LINES = 11, 4
 
