@@ -89,7 +89,7 @@ def panels(here: Page, parts: bool = True) -> tuple[Panel, Panel]:
 def split(here: Page) -> Approximation | None:
     """What the approximation is made of; None for exact kernels, which no projection has changed."""
     run, live = here.run, here.live
-    if run.spec.projection.name == "identity":
+    if run.spec.projection.exact(run.parameters):
         return None
     test = run.test_features
     # It is measured at each class's best ridge, whatever the slider says.
