@@ -1,6 +1,7 @@
 """Inputs as tiles: images as pictures, one by one or many on one sheet, other inputs in words."""
 
 import base64
+import re
 from collections.abc import Callable
 from io import BytesIO
 from textwrap import wrap
@@ -73,9 +74,11 @@ def _cut(text: str) -> list[str]:
 
 
 def _shortened(line: str) -> str:
-    """A column's name and value on one short line."""
+    """A column's name and value on one short line: of a long name the last word, without its unit, tells most."""
     name, _, value = line.rpartition(" ")
     room = LETTERS - len(value) - 1
+    words = re.sub(r"\(.*?\)", "", name).split()
+    name = words[-1] if words and len(name) > room else name
     return f"{name if len(name) <= room else f'{name[: max(room - 1, 1)]}…'} {value}"
 
 
