@@ -120,8 +120,7 @@ class Run:
         if groups:
             return [Columns(**each) for each in groups]
         # Of a projection that happens to have P dimensions no column is a parameter.
-        projected = self.spec.projection.name != "identity" and not self.spec.projection.parameters
-        return [Columns("all", 0, k, P + 1 if projected and k == P else P)]
+        return [Columns("all", 0, k, P + 1 if k == P and not self.spec.projection.exact(P) else P)]
 
     @property
     def k(self) -> int:

@@ -36,8 +36,9 @@ def ask_checkpoint(here: Page, found: Progression) -> None:
 def _offer(here: Page, key: str, offered: Series | None) -> None:
     if offered is None:
         st.info(
-            "No series of this network is known: its training was not done here, or ended too soon. Build one from "
-            "its checkpoints by `dntk series --weights 'epoch-*.safetensors' …`, and it is shown here."
+            "No series of this network is known, and no page can compute one: its training was not done here or ended "
+            "too soon, it needs code of your own, or its files are gone. Build one by `dntk series --keep 0,1,2,5 …`, "
+            "or from checkpoints by `dntk series --weights 'epoch-*.safetensors' …`, and it is shown here."
         )
         return
     inputs = offered.specs[-1].inputs

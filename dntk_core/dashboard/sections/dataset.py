@@ -150,7 +150,7 @@ def stands_for(made: Artifact, real: int) -> int:
 def room_needed(run: Run) -> RunSpec | None:
     """The run with dimensions enough for all judgements, if this one has too few: k above C·m."""
     needed = len(run.class_names) * len(run.targets)
-    if run.k > needed or run.spec.projection.name == "identity":
+    if run.k > needed or run.spec.projection.exact(run.parameters):
         return None
     enough = 1 << (2 * needed - 1).bit_length()
     return replace(run.spec, projection=replace(run.spec.projection, k=enough))

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from dntk_core.base.errors import DNTKError
 from dntk_core.base.spec import RunSpec
 from dntk_core.dashboard import cached
 from dntk_core.dashboard.choices.kernel import chosen_class, kernel_name
@@ -57,9 +58,14 @@ def offered(here: Page) -> Series | None:
     spec = here.run.spec
     if spec.key == RunSpec.default().key:
         return default_series()
-    if spec.model.weights or spec.from_python or spec.distilled or spec.model.epochs < 2 or spec.model.at >= 0:
+    given = spec.model.weights or spec.from_python or spec.distilled or spec.model.own or spec.data.own
+    if given or spec.model.epochs < 2 or spec.model.at >= 0:
         return None
-    return trained_series(spec, epochs_of(spec))
+    try:
+        return trained_series(spec, epochs_of(spec))
+    except DNTKError:
+        # Its files are gone, or no longer what they were.
+        return None
 
 
 def known(here: Page) -> list[Series]:
