@@ -49,13 +49,13 @@ class FeatureKernel:
     def rows(self, index: np.ndarray) -> np.ndarray:
         return self.block(index, np.arange(self.m))
 
-    def block(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    def block(self, rows: np.ndarray, columns: np.ndarray, dtype: type = np.float64) -> np.ndarray:
         out = np.zeros((len(rows), len(columns)))
         for Phi in self.features:
-            left = np.asarray(Phi[rows], dtype=np.float64)
+            left = np.asarray(Phi[rows], dtype=dtype)
             for start in range(0, len(columns), TILE):
                 part = slice(start, start + TILE)
-                out[:, part] += left @ np.asarray(Phi[columns[part]], dtype=np.float64).T
+                out[:, part] += left @ np.asarray(Phi[columns[part]], dtype=dtype).T
         return out / len(self.features)
 
     def diagonal(self) -> np.ndarray:

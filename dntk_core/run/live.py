@@ -16,6 +16,7 @@ from dntk_core.kernels.decomposition import Decomposition, decompose, permuted
 from dntk_core.kernels.kernel import Kernel
 from dntk_core.kernels.modes import Modes
 from dntk_core.kernels.ridge import absolute_ridge
+from dntk_core.kernels.rotated import Rotated
 from dntk_core.kernels.spectrum import Spectrum, spectrum
 from dntk_core.kernels.structure import Containment, Coverage, containment_of, coverage_of
 from dntk_core.readout.bounds import ErrorBudget, error_budget
@@ -101,11 +102,25 @@ class Live:
         known = self._known if c is None and self.seed == 0 else None
 
         def find() -> Decomposition:
-            if known and (found := known.decomposition(H)) is not None:
+            if known and (found := known.decomposition(H, self.spectrum())) is not None:
                 return found
             return decompose(self.kernel(c), cluster_embedding(self.embedding(c), H, self.seed), self.spectrum(c))
 
         return self.remember(("decomposition", H, c), find)
+
+    @property
+    def ahead(self) -> tuple[int, ...]:
+        """Every H that was analysed ahead; empty where clusters are found while one waits."""
+        return self._known.clusters() if self._known and self.seed == 0 else ()
+
+    def rotated(self, H: int, share: float) -> Rotated | None:
+        """Meet the features with the local eigenvectors that hold a share of the variance; None where none are kept."""
+        known, parts = self._known if self.seed == 0 else None, self.decomposition(H)
+
+        def find() -> Rotated | None:
+            return (known and known.rotated(H, parts, share)) or self.problem.kernels.rotate(parts, share)
+
+        return self.remember(("rotated", H, share), find)
 
     def labels(self, H: int, c: int | None = None) -> np.ndarray:
         """Return the cluster of each input: (m,)."""
