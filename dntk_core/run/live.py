@@ -16,7 +16,6 @@ from dntk_core.kernels.decomposition import Decomposition, decompose, permuted
 from dntk_core.kernels.kernel import Kernel
 from dntk_core.kernels.modes import Modes
 from dntk_core.kernels.ridge import absolute_ridge
-from dntk_core.kernels.rotated import Rotated
 from dntk_core.kernels.spectrum import Spectrum, spectrum
 from dntk_core.kernels.structure import Containment, Coverage, containment_of, coverage_of
 from dntk_core.readout.bounds import ErrorBudget, error_budget
@@ -60,6 +59,8 @@ class Live:
         known: what was computed ahead
         """
         self._known = known
+        # Clusters that were analysed ahead are those of one seed.
+        self.ahead = known if seed == 0 else None
         self.problem = problem
         self.seed = seed
         self._memo = Memo(limit or (FEW_INPUTS if problem.kernels.dense else MANY_INPUTS))
@@ -99,7 +100,7 @@ class Live:
 
     def decomposition(self, H: int, c: int | None = None) -> Decomposition:
         """Cluster the inputs and decompose the kernel within each cluster."""
-        known = self._known if c is None and self.seed == 0 else None
+        known = self.ahead if c is None else None
 
         def find() -> Decomposition:
             if known and (found := known.decomposition(H, self.spectrum())) is not None:
@@ -107,20 +108,6 @@ class Live:
             return decompose(self.kernel(c), cluster_embedding(self.embedding(c), H, self.seed), self.spectrum(c))
 
         return self.remember(("decomposition", H, c), find)
-
-    @property
-    def ahead(self) -> tuple[int, ...]:
-        """Every H that was analysed ahead; empty where clusters are found while one waits."""
-        return self._known.clusters() if self._known and self.seed == 0 else ()
-
-    def rotated(self, H: int, share: float) -> Rotated | None:
-        """Meet the features with the local eigenvectors that hold a share of the variance; None where none are kept."""
-        known, parts = self._known if self.seed == 0 else None, self.decomposition(H)
-
-        def find() -> Rotated | None:
-            return (known and known.rotated(H, parts, share)) or self.problem.kernels.rotate(parts, share)
-
-        return self.remember(("rotated", H, share), find)
 
     def labels(self, H: int, c: int | None = None) -> np.ndarray:
         """Return the cluster of each input: (m,)."""

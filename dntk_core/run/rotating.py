@@ -11,6 +11,7 @@ from dntk_core.kernels.decomposition import Decomposition
 from dntk_core.kernels.rotated import Rotated
 from dntk_core.readout.problem import Problem
 from dntk_core.readout.ridge import Compressed, compress, compress_rotated
+from dntk_core.run.known import Known
 
 # Shares of variance up to which features are met at once: what smaller ones need is then at hand.
 SHARES = (0.8, 0.9, 0.95, 1.0)
@@ -20,10 +21,10 @@ class Rememberer(Protocol):
     """What of a live object is needed here."""
 
     problem: Problem
+    ahead: Known | None
 
     def remember(self, key: Hashable, compute: Callable[[], Any]) -> Any: ...
     def decomposition(self, H: int) -> Decomposition: ...
-    def rotated(self, H: int, share: float) -> Rotated | None: ...
 
 
 def applied(live: Rememberer, mixing: Mixing, by: str) -> Compressed:
@@ -36,9 +37,14 @@ def applied(live: Rememberer, mixing: Mixing, by: str) -> Compressed:
 
 def _rotated(live: Rememberer, mixing: Lifted) -> Rotated | None:
     setting = mixing.setting
-    if setting is None or mixing.parts.labels is not live.decomposition(setting.H).labels:
+    if setting is None or mixing.parts.labels is not (own := live.decomposition(setting.H)).labels:
         return None
-    return live.rotated(setting.H, _share(mixing))
+    share, known = _share(mixing), live.ahead
+
+    def find() -> Rotated | None:
+        return (known and known.rotated(setting.H, own, share)) or live.problem.kernels.rotate(own, share)
+
+    return live.remember(("rotated", setting.H, share), find)
 
 
 def _whole(live: Rememberer, mixing: Lifted) -> np.ndarray:

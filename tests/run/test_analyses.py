@@ -67,7 +67,7 @@ def test_the_live_object_opens_them_and_garbage_collection_keeps_them(both, monk
     for name in (*computed, "dntk_core.kernels.feature_kernels.rotate_local"):
         monkeypatch.setattr(name, lambda *_: pytest.fail("was computed ahead"))
     ours = live.scores(live.local_global(3, 0.7, 0.9), 1e-3)
-    assert live.ahead == (3,)
+    assert live.ahead.clusters() == (3,)
     monkeypatch.undo()
     assert ours.mse == pytest.approx(plain.scores(plain.local_global(3, 0.7, 0.9), 1e-3).mse, rel=1e-3)
     assert collect_garbage(two) == 0 and Analysed(opened, two).decomposition(3, live.spectrum()) is not None

@@ -36,7 +36,7 @@ class Scale:
 
 def clusters(live: Live, view: View) -> tuple[int, ...]:
     """H: of many inputs only where clusters were analysed ahead; any other would take minutes."""
-    return live.ahead
+    return live.ahead.clusters() if live.ahead else ()
 
 
 def variance(live: Live, view: View) -> tuple[float, ...]:
