@@ -28,28 +28,43 @@ class Rotated:
 
     def products(self, local: np.ndarray, whole: np.ndarray) -> np.ndarray:
         """Products of `rows` M^c with each other: M^cM^cᵀ (C, s, s), of more rows than features M^cᵀM^c (C, k, k)."""
-        q, k = self.local.shape[1:]
-        own = self.place[local]
-        if len(own) + whole.shape[1] > k:
-            other = np.setdiff1d(np.arange(q), own)
-            known = self.gram if q > k else (grams(rows.T) for rows in self.local)
-            parts = zip(known, self.local, whole, strict=True)
-            return np.stack([G - grams(rows[other].T) + grams(more.T) for G, rows, more in parts])
-        known = self.gram[:, own[:, None], own] if q <= k else (grams(rows[own]) for rows in self.local)
-        return np.stack([_bordered(*parts) for parts in zip(known, self.local[:, own], whole, strict=True)])
+        k = self.local.shape[2]
+        own, s = self.place[local], len(local) + whole.shape[1]
+        within = self._between_rows if s <= k else self._between_features
+        found = np.empty((len(self.local), min(s, k), min(s, k)))
+        for c, more in enumerate(whole):
+            within(c, own, np.asarray(more, np.float64), found[c])
+        return found
+
+    def _between_rows(self, c: int, own: np.ndarray, more: np.ndarray, found: np.ndarray) -> None:
+        """M Mᵀ of some local rows and more."""
+        n, rows, G = len(own), self.local[c], self.gram[c]
+        if len(G) == len(rows):
+            found[:n, :n] = G if n == len(rows) else G[np.ix_(own, own)]
+        else:
+            found[:n, :n] = grams(rows[own])
+        if len(more):
+            found[n:, :n] = more @ np.asarray(rows[own], np.float64).T
+            found[:n, n:] = found[n:, :n].T
+            found[n:, n:] = more @ more.T
+
+    def _between_features(self, c: int, own: np.ndarray, more: np.ndarray, found: np.ndarray) -> None:
+        """MᵀM of some local rows and more: that of all rows, less that of the others."""
+        rows, G = self.local[c], self.gram[c]
+        if len(G) == len(rows):
+            found[:] = grams(rows[own].T)
+        else:
+            found[:] = G
+            if len(other := np.setdiff1d(np.arange(len(rows)), own)):
+                found -= grams(rows[other].T)
+        if len(more):
+            found += more.T @ more
 
 
 def grams(rows: np.ndarray) -> np.ndarray:
     """M Mᵀ of rows (s, k), in float64: (s, s)."""
     wide = np.asarray(rows, np.float64)
     return wide @ wide.T
-
-
-def _bordered(gram: np.ndarray, rows: np.ndarray, more: np.ndarray) -> np.ndarray:
-    """M Mᵀ of rows, whose own products are known, and more of them."""
-    wide = np.asarray(more, np.float64)
-    border = np.asarray(rows, np.float64) @ wide.T if len(more) else np.empty((len(rows), 0))
-    return np.block([[gram, border], [border.T, wide @ wide.T]])
 
 
 def rotated(place: np.ndarray, local: np.ndarray) -> Rotated:
