@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dntk_core.cache.rows import Array
-from dntk_core.kernels import krylov
+from dntk_core.kernels import features, krylov
 from dntk_core.kernels.features import FEW, TILE, FeatureKernel, decomposed
 from dntk_core.kernels.kernel import Eigenpairs
 from dntk_core.kernels.krylov import leading_eigenpairs
@@ -63,6 +63,12 @@ class RankedKernel(FeatureKernel):
         none = part(slice(0, 0), np.zeros((0, Phi.shape[1]), dtype)).astype(np.float64)
         return sum((part(rows, tile) for rows, tile in self._tiles(Phi, dtype)), none)
 
+    def _over_all(self, moment: np.ndarray) -> np.ndarray:
+        return self.together.sum(moment)
+
+    def _of_all(self, rows: np.ndarray) -> np.ndarray:
+        return self.together.gather(rows)
+
     def restrict(self, index: np.ndarray) -> FeatureKernel:
         """Of a cluster, which one process decomposes by itself."""
         return FeatureKernel(self.features).restrict(index)
@@ -73,8 +79,10 @@ class RankedKernel(FeatureKernel):
         return decomposed(self.together.sum(moment), self.m)
 
     def eigenpairs(self) -> Eigenpairs:
-        """The leading eigenpairs, whatever would be cheaper alone; of few inputs all."""
-        if self.m <= FEW or self.together.size == 1:
+        """Few inputs or few dimensions: exactly. Else the leading pairs."""
+        if self.m <= FEW:
             return FeatureKernel(self.features).eigenpairs()
+        if len(self.features) * self.features.shape[2] <= min(self.m, features.FORMED):
+            return self._from_moment()
         values, vectors = leading_eigenpairs(self.times_single, self.m, self.trace(), krylov.MOST)
         return Eigenpairs(values, vectors, min(self.m, len(self.features) * self.features.shape[2]))
