@@ -44,7 +44,7 @@ class Compressed:
 
     @property
     def nbytes(self) -> int:
-        """With the factors that the first ridge leaves."""
+        """With the factors that one ridge leaves to others."""
         factors = None if self.needs_inputs else self.gram
         arrays = (self.matrix, self.gram, self.targets, self.basis, self.mixed, factors)
         return sum(each.nbytes for each in arrays if each is not None)
@@ -56,7 +56,7 @@ class Compressed:
 
     @cached_property
     def factors(self) -> Factors:
-        """What the first ridge asked for leaves to the others."""
+        """What one ridge leaves to those near it."""
         return Factors()
 
     @cached_property

@@ -29,7 +29,7 @@ def test_a_near_ridge_needs_no_factor_of_its_own(monkeypatch):
     factors = Factors()
     solve_nearby(gram, targets, 1e-4, factors)
     monkeypatch.setattr(nearby, "_factor", lambda *_: pytest.fail("was factorised again"))
-    solve_nearby(gram, targets, 1e-3, factors)
+    solve_nearby(gram, targets, 3e-4, factors)
 
 
 def test_no_direction_without_energy_is_solved_without_a_ridge():
