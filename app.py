@@ -10,7 +10,7 @@ from dntk_core.dashboard.asking.noting import fold
 from dntk_core.dashboard.asking.opened import opened
 from dntk_core.dashboard.choices.picks import on_click
 from dntk_core.dashboard.choices.sidebar import publish
-from dntk_core.dashboard.computing import computations
+from dntk_core.dashboard.computing import ahead, computations
 from dntk_core.dashboard.drawing import frames
 from dntk_core.dashboard.drawing.navigation import links
 from dntk_core.dashboard.drawing.panel import show
@@ -26,7 +26,8 @@ def home() -> None:
     with frame("Distilled neural tangent kernels") as navigation:
         st.markdown(WHAT)
         link, spec, classes = {"run": open_key()}, RunSpec.default(), 0
-        if computations.available(open_key()):
+        there = computations.available(open_key())
+        if there and ahead.ready(open_key()):
             here = enter()
             fold(here.run.key, "Home")
             link, spec, classes = here.link, here.run.spec, len(here.run.class_names)
@@ -45,7 +46,7 @@ def home() -> None:
                     show(panel, on_click=on_click(lambda point: costs.pick_at(here, point)))
             except Vanished as error:
                 st.error(str(error))
-        else:
+        elif not there:
             refuse()
         links(navigation, link)
         computations.follow()

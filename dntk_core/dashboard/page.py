@@ -20,7 +20,7 @@ from dntk_core.dashboard.choices.picks import Pick, picked
 from dntk_core.dashboard.choices.sidebar import publish, sidebar, switch_run
 from dntk_core.dashboard.choices.stops import SCALES, Scale
 from dntk_core.dashboard.choices.view import View, link, restore
-from dntk_core.dashboard.computing import computations
+from dntk_core.dashboard.computing import ahead, computations
 from dntk_core.dashboard.drawing import frames, literal
 from dntk_core.dashboard.drawing.navigation import links
 from dntk_core.dashboard.drawing.panel import Panel, sent
@@ -90,8 +90,14 @@ def page(title: str, uses: Uses = (), scales: Mapping[str, Scale] = SCALES) -> I
         if not computations.available(open_key()):
             wait(navigation)
             st.stop()
+        if not ahead.ready(open_key()):
+            links(navigation, {"run": open_key()})
+            name_run(cached.run(open_key()))
+            ahead.follow(open_key())
+            st.stop()
         here = enter(uses, scales)
         name_run(here.run)
+        ahead.follow(here.run.key)
         fold(here.run.key, title)
         links(navigation, here.link)
         before = frames.mine().answer
@@ -115,7 +121,8 @@ def enter(uses: Uses = (), scales: Mapping[str, Scale] = SCALES) -> Page:
 
     def stops(name: str, view: View) -> tuple[Sequence[float], str] | None:
         scale = {**SCALES, **scales}.get(name)
-        return scale and (scale.stops(live, view), scale.says(live, view))
+        found = scale and scale.stops(live, view)
+        return (found, scale.says(live, view)) if scale and found else None
 
     view = sidebar(
         limits(run), uses(run) if callable(uses) else uses, {"ridge": lambda: ridge_button(live, key)}, stops

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dntk_core.cache.rows import Array
-from dntk_core.kernels import krylov
+from dntk_core.kernels import features, krylov
 from dntk_core.kernels.features import FEW, TILE, FeatureKernel, decomposed
 from dntk_core.kernels.kernel import Eigenpairs
 from dntk_core.kernels.krylov import leading_eigenpairs
@@ -28,14 +28,20 @@ class RankedKernel(FeatureKernel):
         return share(self.together, self.m)
 
     def times(self, V: np.ndarray) -> np.ndarray:
+        return self._times(V, np.float64)
+
+    def times_single(self, V: np.ndarray) -> np.ndarray:
+        return self._times(V, np.float32)
+
+    def _times(self, V: np.ndarray, dtype: type) -> np.ndarray:
         """K V = Φ (Σ_r Φ_rᵀ V_r): one sum over processes for all classes, then each one's rows put together."""
-        mine = V[self.own]
+        mine = V[self.own].astype(dtype)
         W = self.together.sum(
-            np.stack([self._sum(Phi, lambda rows, tile: tile.T @ mine[rows]) for Phi in self.features])
+            np.stack([self._sum(Phi, lambda rows, tile: tile.T @ mine[rows], dtype) for Phi in self.features])
         )
         out = np.zeros(mine.shape)
-        for Phi, w in zip(self.features, W, strict=True):
-            for rows, tile in self._tiles(Phi):
+        for Phi, w in zip(self.features, W.astype(dtype), strict=True):
+            for rows, tile in self._tiles(Phi, dtype):
                 out[rows] += tile @ w
         return self.together.gather(out / len(self.features))
 
@@ -46,16 +52,22 @@ class RankedKernel(FeatureKernel):
                 out[rows] += np.einsum("ik,ik->i", tile, tile)
         return self.together.gather(out / len(self.features))
 
-    def _tiles(self, Phi: Array) -> Iterator[tuple[slice, np.ndarray]]:
+    def _tiles(self, Phi: Array, dtype: type = np.float64) -> Iterator[tuple[slice, np.ndarray]]:
         """This process's rows of features (m, k), a few at a time: their places among its own, and the rows."""
         for start in range(self.own.start, self.own.stop, TILE):
             stop = min(start + TILE, self.own.stop)
-            yield slice(start - self.own.start, stop - self.own.start), np.asarray(Phi[start:stop], dtype=np.float64)
+            yield slice(start - self.own.start, stop - self.own.start), np.asarray(Phi[start:stop], dtype=dtype)
 
-    def _sum(self, Phi: Array, part: Callable[[slice, np.ndarray], np.ndarray]) -> np.ndarray:
-        """Add up what its own rows give; a process may have none."""
-        found = [part(rows, tile) for rows, tile in self._tiles(Phi)]
-        return np.sum(found, axis=0) if found else part(slice(0, 0), np.zeros((0, Phi.shape[1])))
+    def _sum(self, Phi: Array, part: Callable[[slice, np.ndarray], np.ndarray], dtype: type = np.float64) -> np.ndarray:
+        """Add up in float64 what its own rows give in a type; a process may have none."""
+        none = part(slice(0, 0), np.zeros((0, Phi.shape[1]), dtype)).astype(np.float64)
+        return sum((part(rows, tile) for rows, tile in self._tiles(Phi, dtype)), none)
+
+    def _over_all(self, moment: np.ndarray) -> np.ndarray:
+        return self.together.sum(moment)
+
+    def _of_all(self, rows: np.ndarray) -> np.ndarray:
+        return self.together.gather(rows)
 
     def restrict(self, index: np.ndarray) -> FeatureKernel:
         """Of a cluster, which one process decomposes by itself."""
@@ -67,8 +79,10 @@ class RankedKernel(FeatureKernel):
         return decomposed(self.together.sum(moment), self.m)
 
     def eigenpairs(self) -> Eigenpairs:
-        """The leading eigenpairs, whatever would be cheaper alone; of few inputs all."""
+        """Few inputs or few dimensions: exactly. Else the leading pairs."""
         if self.m <= FEW:
             return FeatureKernel(self.features).eigenpairs()
-        values, vectors = leading_eigenpairs(self.times, self.m, self.trace(), krylov.MOST)
+        if len(self.features) * self.features.shape[2] <= min(self.m, features.FORMED):
+            return self._from_moment()
+        values, vectors = leading_eigenpairs(self.times_single, self.m, self.trace(), krylov.MOST)
         return Eigenpairs(values, vectors, min(self.m, len(self.features) * self.features.shape[2]))

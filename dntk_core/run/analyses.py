@@ -1,7 +1,8 @@
 """Analyses of very many inputs, computed by as many processes as there are and kept beside the run.
 
 What no slider changes: leading eigenpairs of K̄, second moments of every class, the embedding, and for some H the
-eigenpairs within clusters. Each is a piece of its own on a workbench, so that a killed job goes on where it stopped.
+eigenpairs within clusters, and the features met with the leading ones: an H is then read, not computed. Each is a
+piece of its own on a workbench, so that a killed job goes on where it stopped.
 """
 
 import hashlib
@@ -19,15 +20,19 @@ from dntk_core.kernels.clusters import Embedding, cluster_embedding, embed
 from dntk_core.kernels.decomposition import Decomposition, assembled, members_of
 from dntk_core.kernels.feature_kernels import FeatureKernels
 from dntk_core.kernels.ranked import RankedKernel
+from dntk_core.kernels.rotated import Rotated, places, rotate, rotated
 from dntk_core.kernels.spectrum import Spectrum, spectrum
 from dntk_core.kernels.together import Together
 from dntk_core.run.live import Live
 from dntk_core.run.pipeline import Run
+from dntk_core.run.rotating import SHARES
 
 # Raise it when an analysis changes.
-STAGE, VERSION = "analysed", 1
+STAGE, VERSION = "analysed", 2
 HOLDS = ("features_key", "what")
 WHOLE = "whole"
+# The numbers of clusters that pages offer of many inputs, what they start with first.
+CLUSTERS = (10, 5, 15, 20, 30)
 
 
 @dataclass(frozen=True)
@@ -55,12 +60,26 @@ class Analysed:
         classes = range(len(self.run.features))
         return tuple((found[f"moment-{c}-values"], found[f"moment-{c}-basis"]) for c in classes)
 
-    def decomposition(self, H: int) -> Decomposition | None:
+    def clusters(self) -> tuple[int, ...]:
+        """Every H of CLUSTERS that was analysed, ascending."""
+        return tuple(H for H in sorted(CLUSTERS) if self.has(str(H)))
+
+    def has(self, what: str) -> bool:
+        """Whether a part is there, unread."""
+        return bool(self.store.note(STAGE, key_of(self.run, what)))
+
+    def decomposition(self, H: int, whole: Spectrum) -> Decomposition | None:
         """K̄ within H clusters."""
-        found, known = self._get(str(H)), self.spectrum()
-        if found is None or known is None:
+        if (found := self._get(str(H))) is None:
             return None
-        return assembled(known, np.array(found["labels"]), tuple(_spectrum(found, f"local-{h}") for h in range(H)))
+        parts = tuple(_spectrum(found, f"local-{h}") for h in range(H))
+        return assembled(whole, np.array(found["labels"]), parts, found["overlap"])
+
+    def rotated(self, H: int, parts: Decomposition, share: float) -> Rotated | None:
+        """The features met with the leading local eigenvectors."""
+        if share != SHARES[0] or (found := self._get(str(H))) is None:
+            return None
+        return Rotated(places(parts, share)[1], found["rows"], found["gram"])
 
     def _get(self, what: str) -> Artifact | None:
         return self.store.get(STAGE, key_of(self.run, what), HOLDS)
@@ -134,10 +153,10 @@ def _whole(kernel: RankedKernel, bench: Workbench, report: Report) -> Callable[[
         return _arrays(Spectrum(found.values, found.vectors, kernel.trace(), found.order), "whole")
 
     found = dict(_piece(kernel, bench, "spectrum", pairs))
-    report(Progress(STAGE, 1, total, "leading eigenpairs of the mean kernel"))
+    report(Progress(title(WHOLE), 1, total, "leading eigenpairs of the mean kernel"))
     found |= _piece(kernel, bench, "embedding", lambda: {"embedding": embed(kernel, together=kernel.together).vectors})
     for c in range(C):
-        report(Progress(STAGE, 2 + c, total, f"second moment of class {c}"))
+        report(Progress(title(WHOLE), 2 + c, total, f"second moment of class {c}"))
 
         def moment(c: int = c) -> Arrays:
             values, V = kernel.class_moment(c)
@@ -150,21 +169,41 @@ def _whole(kernel: RankedKernel, bench: Workbench, report: Report) -> Callable[[
 def _local(analysed: Analysed, kernel: RankedKernel, H: int, bench: Workbench, report: Report) -> Callable[[], Arrays]:
     """Pieces within H clusters, each cluster decomposed by one process."""
     bench.open()
-    if (embedding := analysed.embedding()) is None:
-        raise DNTKError("the embedding of this run was deleted while it was in use; start again")
+    if (embedding := analysed.embedding()) is None or (whole := analysed.spectrum()) is None:
+        raise DNTKError("the spectrum of this run was deleted while it was in use; start again")
     labels = cluster_embedding(embedding, H, 0)
     for h, members in enumerate(members_of(labels)):
         if h % kernel.together.size == kernel.together.rank:
-            bench.shard(f"local-{h}", lambda m=members, h=h: _arrays(spectrum(kernel.restrict(m)), f"local-{h}"))
-            report(Progress(STAGE, h + 1, H, f"cluster {h} of {H}"))
+            bench.shard(f"local-{h}", lambda m=members, h=h: _cluster(kernel, whole, m, f"local-{h}"))
+            report(Progress(title(str(H)), h + 1, H, f"cluster {h + 1} of {H}"))
 
     def collect() -> Arrays:
-        found: Arrays = {"labels": labels}
+        found: Arrays = {}
         for h in range(H):
             found |= bench.find(f"local-{h}") or {}
-        return found
+        overlap = np.concatenate([found.pop(f"local-{h}-overlap") for h in range(H)])
+        rows = np.concatenate([found.pop(f"local-{h}-rows") for h in range(H)], axis=1)
+        gram = rotated(np.empty(0, int), rows).gram
+        return found | {"labels": labels, "overlap": overlap, "rows": rows, "gram": gram}
 
     return collect
+
+
+def _cluster(kernel: RankedKernel, whole: Spectrum, members: np.ndarray, name: str) -> Arrays:
+    """Eigenpairs of one cluster, vectors in float32; what they hold of the global ones; features met with the first."""
+    own = kernel.restrict(members)
+    found = spectrum(own)
+    vectors = found.vectors.astype(np.float32)
+    leading = min(int(found.rank(1.0 - SHARES[0]).high), len(found.values))
+    return _arrays(replace(found, vectors=vectors), name) | {
+        f"{name}-overlap": found.vectors.T @ whole.vectors[members],
+        f"{name}-rows": rotate(own.features, None, vectors[:, :leading]),
+    }
+
+
+def title(what: str) -> str:
+    """What a part is called while it is computed."""
+    return "spectra" if what == WHOLE else f"H = {what}"
 
 
 def _arrays(found: Spectrum, name: str) -> Arrays:

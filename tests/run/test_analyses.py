@@ -51,8 +51,9 @@ def test_two_ranks_find_what_one_process_finds(both):
     assert_allclose(ours.spectrum().values, theirs.spectrum().values, rtol=1e-8, atol=1e-12 * theirs.spectrum().trace)
     exact = spectrum(FeatureKernel(np.asarray(run.features)))
     assert_allclose(ours.spectrum().values[:20], exact.values[:20], rtol=1e-3)
-    assert np.array_equal(ours.decomposition(3).labels, theirs.decomposition(3).labels)
-    assert_allclose(ours.decomposition(3).values, theirs.decomposition(3).values, rtol=1e-6, atol=1e-6 * exact.trace)
+    left, right = (each.decomposition(3, each.spectrum()) for each in (ours, theirs))
+    assert np.array_equal(left.labels, right.labels)
+    assert_allclose(left.values, right.values, rtol=1e-6, atol=1e-6 * exact.trace)
     for left, right in zip(ours.moments(), theirs.moments(), strict=True):
         assert_allclose(left[0], right[0], rtol=1e-6, atol=1e-9 * right[0][0])
 
@@ -61,13 +62,16 @@ def test_the_live_object_opens_them_and_garbage_collection_keeps_them(both, monk
     run, _, two = both
     opened = open_run(run.key, two)
     live, plain = live_of(opened, store=two), Live(opened.problem)
-    for name in ("spectrum", "embed", "decompose"):
-        monkeypatch.setattr(f"dntk_core.run.live.{name}", lambda *_: pytest.fail("was computed ahead"))
+    monkeypatch.setattr(analyses, "CLUSTERS", (3, 5))
+    computed = [f"dntk_core.run.live.{name}" for name in ("spectrum", "embed", "decompose")]
+    for name in (*computed, "dntk_core.kernels.feature_kernels.rotate_local"):
+        monkeypatch.setattr(name, lambda *_: pytest.fail("was computed ahead"))
     ours = live.scores(live.local_global(3, 0.7, 0.9), 1e-3)
+    assert live.ahead.clusters() == (3,)
     monkeypatch.undo()
     assert ours.mse == pytest.approx(plain.scores(plain.local_global(3, 0.7, 0.9), 1e-3).mse, rel=1e-3)
-    assert collect_garbage(two) == 0 and Analysed(opened, two).decomposition(3) is not None
-    assert Analysed(opened, two).decomposition(4) is None
+    assert collect_garbage(two) == 0 and Analysed(opened, two).decomposition(3, live.spectrum()) is not None
+    assert Analysed(opened, two).decomposition(4, live.spectrum()) is None
 
 
 def test_what_a_killed_job_had_finished_is_not_computed_again(both, monkeypatch, tmp_path):
