@@ -39,6 +39,16 @@ class RankedKernel(FeatureKernel):
                 out[rows] += tile @ w
         return self.together.gather(out / len(self.features))
 
+    def cross_times(self, tests: Array, V: np.ndarray) -> np.ndarray:
+        """K* V = (1/n) Σ_c Φ*^c (Σ_r Φ_r^cᵀ V_r) for features (n, t, k) of test inputs, shared out likewise: (t, q)."""
+        mine, other = V[self.own], RankedKernel(tests, self.together)
+        out = np.zeros((other.own.stop - other.own.start, V.shape[1]))
+        for Phi, test in zip(self.features, tests, strict=True):
+            w = self.together.sum(self._sum(Phi, lambda rows, tile: tile.T @ mine[rows]))
+            for rows, tile in other._tiles(test):
+                out[rows] += tile @ w
+        return self.together.gather(out / len(self.features))
+
     def diagonal(self) -> np.ndarray:
         out = np.zeros(self.own.stop - self.own.start)
         for Phi in self.features:
