@@ -46,8 +46,16 @@ SYNTHETIC = 8, 6000, 256
 IMAGES, IMAGE_BYTES = 1_281_167, 110_000
 # A GPU like an A100: float32 products through tensor cores (TF32, 156 TFLOP/s), 35 % of it in practice, 40 GB;
 # storage that all ranks share.
-# Eight cores beside every GPU, and a network of 100 Gbit/s.
-HARDWARE = {"flops": 156e12, "share": 0.35, "memory": 40e9, "storage": 10e9, "cores": 8, "network": 12.5e9}
+# Eight cores and 128 GB beside every GPU, half of it for features, and a network of 100 Gbit/s.
+HARDWARE = {
+    "flops": 156e12,
+    "share": 0.35,
+    "memory": 40e9,
+    "storage": 10e9,
+    "cores": 8,
+    "ram": 128e9,
+    "network": 12.5e9,
+}
 # Of Lanczos: vectors at a time, and in all.
 BLOCK, BASIS = 128, 2048
 TESTS, CLUSTERS, EXACT = 50_000, 20, 20
@@ -166,6 +174,8 @@ def minutes(gpus: int, logits: int, sums: int, k: int, flops: float, rates: Rate
     exchanged = blocks * (2 * 8 * width * BLOCK + 8 * m * BLOCK) + 2 * 8 * width * BASIS + 2 * 8 * EXACT * k**2
     # Inputs of all clusters that one rank decomposes: never less than one cluster.
     within = max(m / CLUSTERS, m / gpus)
+    # Rows that fit are read once for all products.
+    held = read / gpus <= HARDWARE["ram"] / 2
     seconds = {
         "gradients": (m + TESTS) / gpus * flops / (HARDWARE["flops"] * HARDWARE["share"]),
         "reading images": (m + TESTS) * IMAGE_BYTES / storage,
@@ -173,13 +183,13 @@ def minutes(gpus: int, logits: int, sums: int, k: int, flops: float, rates: Rate
         "hashing shards, each rank its own": written / gpus / rates.hashed,
         "verifying shards when first read, each rank its own": written / gpus / rates.hashed,
         "Lanczos: products": blocks * 4 * m * width * BLOCK / gpus / ours,
-        "Lanczos: reading features": 2 * blocks * read / storage,
+        "Lanczos: reading features": (1 if held else 2 * blocks) * read / storage,
         "Lanczos: orthogonalisation, every rank": 4 * m * BASIS**2 / ours,
         "sums between ranks": exchanged / network,
-        "what test inputs see": 2 * (m + TESTS) * width * BASIS / gpus / ours + read / storage,
+        "what test inputs see": 2 * (m + TESTS) * width * BASIS / gpus / ours + (not held) * read / storage,
         f"second moments of {EXACT} exact classes": EXACT * (m * k**2 / gpus + 10 * k**3) / ours + own / storage,
         "embedding by landmarks": 2 * m * LANDMARKS * width / gpus / ours + read / storage,
-        f"k-means, H = {CLUSTERS}, every rank": m / rates.clustered,
+        f"k-means, H = {CLUSTERS}": m / gpus / rates.clustered,
         f"within {CLUSTERS} clusters, each on one rank": 4 * within * width * BASIS / ours + read / storage,
         "readout of all logits, one process": 4 * (m + TESTS) * BASIS * logits / ours,
     }

@@ -93,6 +93,7 @@ def summary(run: Run) -> None:
         st.caption(
             f"With more than {LARGEST_DENSE:,} inputs kernels are kept as features: of the mean kernel the leading "
             "eigenpairs are computed, and a rank or dimension that needs more is given between bounds."
+            + (" Sketched classes are read out through these eigenpairs." if run.class_sketch else "")
         )
 
 

@@ -165,7 +165,7 @@ def _local(analysed: Analysed, kernel: RankedKernel, H: int, bench: Workbench, r
     bench.open()
     if (embedding := analysed.embedding()) is None:
         raise DNTKError("the embedding of this run was deleted while it was in use; start again")
-    labels = cluster_embedding(embedding, H, 0)
+    labels = cluster_embedding(embedding, H, 0, kernel.together)
     for h, members in enumerate(members_of(labels)):
         if h % kernel.together.size == kernel.together.rank:
             bench.shard(f"local-{h}", lambda m=members, h=h: _arrays(spectrum(kernel.restrict(m)), f"local-{h}"))

@@ -29,9 +29,12 @@ class Ranks:
         rows = torch.zeros(self.size, dtype=torch.int64)
         rows[self.rank] = len(array)
         dist.all_reduce(rows)
-        parts = [torch.empty((int(n), *array.shape[1:]), dtype=torch.from_numpy(array[:0]).dtype) for n in rows]
-        dist.all_gather(parts, torch.from_numpy(np.ascontiguousarray(array)))
-        return torch.cat(parts).numpy()
+        # Gloo wants parts of one length.
+        padding = np.zeros((int(rows.max()) - len(array), *array.shape[1:]), array.dtype)
+        own = torch.from_numpy(np.concatenate([array, padding]))
+        parts = [torch.empty_like(own) for _ in rows]
+        dist.all_gather(parts, own)
+        return torch.cat([part[: int(n)] for part, n in zip(parts, rows, strict=True)]).numpy()
 
 
 @contextmanager

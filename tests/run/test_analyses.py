@@ -28,9 +28,10 @@ def both(tmp_path_factory) -> tuple[Run, Store, Store]:
     """A run of more inputs than are ever formed at once, analysed alone, and in a copy of the cache by two ranks."""
     alone, two = (Store(tmp_path_factory.mktemp(name)) for name in ("alone", "two"))
     rng = np.random.default_rng(0)
-    phi = rng.standard_normal((2, 1110, 24)) + 3 * rng.standard_normal((1, 6, 24))[:, np.arange(1110) % 6]
+    phi = rng.standard_normal((2, 1111, 24)) + 3 * rng.standard_normal((1, 6, 24))[:, np.arange(1111) % 6]
     logits = np.tanh(np.einsum("cik,k->ic", phi, rng.standard_normal(24)))
-    train, test = (phi[:, :1060], phi[:, 1060:]), (logits[:1060], logits[1060:])
+    # An odd number, which two ranks cannot share evenly.
+    train, test = (phi[:, :1061], phi[:, 1061:]), (logits[:1061], logits[1061:])
     with pytest.MonkeyPatch.context() as patch:
         # As of very many inputs.
         patch.setattr("dntk_core.kernels.feature_kernels.LARGEST_DENSE", 1000)
