@@ -1,5 +1,6 @@
 """The processes that torchrun starts, connected by torch.distributed."""
 
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -43,6 +44,7 @@ def joined() -> Iterator[Together]:
     if world_size() == 1:
         yield Alone()
         return
+    before = signal.signal(signal.SIGTERM, _ended)
     try:
         dist.init_process_group("gloo")
         yield Ranks()
@@ -52,5 +54,11 @@ def joined() -> Iterator[Together]:
             raise
         raise DNTKError(f"{ENDED} ({str(error).splitlines()[0][:120]})") from error
     finally:
+        signal.signal(signal.SIGTERM, before)
         if dist.is_initialized():
             dist.destroy_process_group()
+
+
+def _ended(*_: object) -> None:
+    """torchrun ends the others when one process is gone, often before they have noticed themselves."""
+    raise DNTKError(ENDED)
