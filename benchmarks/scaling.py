@@ -190,7 +190,7 @@ def minutes(gpus: int, logits: int, sums: int, k: int, flops: float, rates: Rate
         f"second moments of {EXACT} exact classes": EXACT * (m * k**2 / gpus + 10 * k**3) / ours + own / storage,
         "embedding by landmarks": 2 * m * LANDMARKS * width / gpus / ours + read / storage,
         f"k-means, H = {CLUSTERS}": m / gpus / rates.clustered,
-        f"within {CLUSTERS} clusters, each on one rank": 4 * within * width * BASIS / ours + read / storage,
+        f"within {CLUSTERS} clusters, each on one rank": 4 * within * (width + BASIS) * BASIS / ours + read / storage,
         "readout of all logits, one process": 4 * (m + TESTS) * BASIS * logits / ours,
     }
     return {name: value / 60 for name, value in seconds.items()}

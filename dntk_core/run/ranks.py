@@ -1,5 +1,6 @@
 """The processes that torchrun starts, connected by torch.distributed."""
 
+import os
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,6 +8,7 @@ from contextlib import contextmanager
 import numpy as np
 import torch
 import torch.distributed as dist
+from torch.distributed.rendezvous import rendezvous
 
 from dntk_core.base.errors import DNTKError
 from dntk_core.base.processes import world_size
@@ -46,7 +48,10 @@ def joined() -> Iterator[Together]:
         return
     before = signal.signal(signal.SIGTERM, _ended)
     try:
-        dist.init_process_group("gloo")
+        # torchrun's store outlives a restart, and with it where the processes before were to be met.
+        store, rank, size = next(rendezvous("env://"))
+        attempt = dist.PrefixStore(os.environ.get("TORCHELASTIC_RESTART_COUNT", "0"), store)
+        dist.init_process_group("gloo", store=attempt, rank=rank, world_size=size)
         yield Ranks()
         dist.barrier()
     except (RuntimeError, dist.DistError) as error:

@@ -87,7 +87,7 @@ def test_what_a_killed_job_had_finished_is_not_computed_again(both, monkeypatch,
     assert_allclose(Analysed(run, store).spectrum().values, Analysed(run, alone).spectrum().values)
 
 
-def test_when_a_rank_is_killed_the_others_say_in_one_sentence_what_to_do(tmp_path):
+def test_when_a_rank_is_killed_the_others_say_so_in_one_sentence_and_torchrun_starts_them_again(tmp_path):
     script = tmp_path / "job.py"
     script.write_text(
         "import os, numpy as np\n"
@@ -95,12 +95,14 @@ def test_when_a_rank_is_killed_the_others_say_in_one_sentence_what_to_do(tmp_pat
         "from dntk_core.run.ranks import joined\n"
         "try:\n"
         "    with joined() as together:\n"
-        "        together.sum(np.ones(1))\n"
-        "        os.kill(os.getpid(), 9) if together.rank else together.sum(np.ones(1))\n"
+        "        if together.sum(np.ones(1)) and together.rank and os.environ['TORCHELASTIC_RESTART_COUNT'] == '0':\n"
+        "            os.kill(os.getpid(), 9)\n"
+        "        print('together', together.sum(np.ones(1)))\n"
         "except DNTKError as error:\n"
         "    raise SystemExit(f'error: {error}')\n"
     )
-    command = [sys.executable, "-m", *RANKS[:-2], str(script)]
+    command = [sys.executable, "-m", *RANKS[:-2], "--max-restarts", "1", str(script)]
     environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=1000)
-    assert done.returncode and done.stderr.count("error: another process of this job ended; start the same") == 1
+    assert done.stderr.count("error: another process of this job ended; start the same command again") == 1
+    assert done.returncode == 0 and done.stdout.count("together [2.]") == 2, done.stderr
