@@ -214,6 +214,7 @@ TESTED_IN = {
     "kernels.ranked": "run/test_analyses",
     "kernels.rotated": "kernels/test_features",
     "kernels.shared": "gradients/test_sketch",
+    "kernels.shared_features": "gradients/test_sketch",
     "kernels.together": "run/test_analyses",
     "models.parameters": "run/test_layers",
     "run.across": "run/test_series",

@@ -79,7 +79,7 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
         Flag("--kept", "kept", "how numbers of projected gradients are kept on disk", KEPT),
         Flag("--class-sketch", "sketch.q", "random sums of the logits in the place of all classes; 0 is every class"),
         Flag("--class-error", "sketch.error", "error of the mean kernel from which their number is chosen"),
-        Flag("--classes-exact", "sketch.exact", "classes that keep gradients of their own: numbers, commas between"),
+        Flag("--classes-exact", "sketch.exact", "classes with gradients of their own: 0,217 or top20, by frequency"),
         Flag("--sketch-seed", "sketch.seed", "seed of the random sums"),
     ),
     "dataset distillation": (

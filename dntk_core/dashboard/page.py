@@ -155,7 +155,7 @@ def name_run(run: Run) -> None:
 
 def limits(run: Run) -> Limits:
     """What the sliders may say for a run."""
-    chosen = run.spec.sketch.chosen if run.spec.sketch.used else None
+    chosen = run.exact_classes if run.spec.sketch.used else None
     return Limits(len(run.targets), run.class_names, chosen)
 
 

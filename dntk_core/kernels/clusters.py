@@ -76,14 +76,14 @@ def _leading(W: np.ndarray, largest: int) -> tuple[np.ndarray, np.ndarray]:
     return values[::-1], np.ascontiguousarray(vectors[:, ::-1])
 
 
-def cluster_embedding(embedding: Embedding, H: int, seed: int) -> np.ndarray:
+def cluster_embedding(embedding: Embedding, H: int, seed: int, together: Together | None = None) -> np.ndarray:
     """Cut an embedding into H clusters by k-means on its unit rows: labels (m,) in 0..H-1, all used."""
     m = len(embedding.vectors)
     if not 1 <= H <= m:
         raise DNTKError(f"the number of clusters H must lie in 1..{m} (the number of kernel inputs), got {H}")
     points = embedding.vectors[:, :H]
     norm = np.linalg.norm(points, axis=1, keepdims=True)
-    return kmeans(points / np.where(norm > 0, norm, 1.0), H, np.random.default_rng(seed))
+    return kmeans(points / np.where(norm > 0, norm, 1.0), H, np.random.default_rng(seed), together=together)
 
 
 def spectral_clusters(kernel: np.ndarray | Kernel, H: int, seed: int = 0) -> np.ndarray:

@@ -18,9 +18,10 @@ from dntk_core.cache.store import Store
 from dntk_core.cache.workbench import Arrays, Workbench
 from dntk_core.kernels.clusters import Embedding, cluster_embedding, embed
 from dntk_core.kernels.decomposition import Decomposition, assembled, members_of
-from dntk_core.kernels.feature_kernels import FeatureKernels
+from dntk_core.kernels.kernel import Eigenpairs
 from dntk_core.kernels.ranked import RankedKernel
 from dntk_core.kernels.rotated import Rotated, places, rotate, rotated
+from dntk_core.kernels.shared_features import Leading
 from dntk_core.kernels.spectrum import Spectrum, spectrum
 from dntk_core.kernels.together import Together
 from dntk_core.run.live import Live
@@ -57,8 +58,15 @@ class Analysed:
         found = self._get(WHOLE)
         if found is None:
             return None
-        classes = range(len(self.run.features))
+        classes = range(len(self.run.own_features[0]))
         return tuple((found[f"moment-{c}-values"], found[f"moment-{c}-basis"]) for c in classes)
+
+    def leading(self) -> Leading | None:
+        """Leading eigenpairs of K̄ and what test inputs see of them, where classes are read out through it."""
+        found, known = self._get(WHOLE), self.spectrum()
+        if found is None or known is None or not self.run.spec.sketch.used:
+            return None
+        return Leading(Eigenpairs(known.values, known.vectors, known.order), np.array(found["seen"]))
 
     def clusters(self) -> tuple[int, ...]:
         """Every H of CLUSTERS that was analysed, ascending."""
@@ -92,10 +100,10 @@ def key_of(run: Run, what: str) -> str:
 
 def live_of(run: Run, seed: int = 0, store: Store | None = None) -> Live:
     """The live object of a run, with all that was analysed of it at hand."""
-    if run.dense or run.spec.sketch.used:
+    if run.dense:
         return Live(run.problem, seed)
     known = Analysed(run, store or Store())
-    kernels = FeatureKernels(run.features, run.test_features, known.moments())
+    kernels = run.feature_kernels(known.moments(), known.leading())
     return Live(replace(run.problem, kernels=kernels), seed, known=known)
 
 
@@ -104,14 +112,14 @@ def analyse(
 ) -> list[str]:
     """Compute and keep what is missing; all processes call this alike. Returns what was computed now."""
     store = store or Store()
-    kernel = RankedKernel(run.features, together)
+    kernel = RankedKernel(run.mean_features[0], together)
     made = []
     for what in (WHOLE, *map(str, clusters)):
         if _agreed(together, store.get(STAGE, key_of(run, what), HOLDS) is not None):
             continue
         bench = Workbench(store.root / "partial" / f"{STAGE}-{key_of(run, what)}")
         if what == WHOLE:
-            pieces = _whole(kernel, bench, report)
+            pieces = _whole(run, kernel, bench, report)
         else:
             pieces = _local(Analysed(run, store), kernel, int(what), bench, report)
         together.sum(np.zeros(1))
@@ -142,10 +150,11 @@ def _piece(kernel: RankedKernel, bench: Workbench, name: str, compute: Callable[
     return arrays
 
 
-def _whole(kernel: RankedKernel, bench: Workbench, report: Report) -> Callable[[], Arrays]:
+def _whole(run: Run, kernel: RankedKernel, bench: Workbench, report: Report) -> Callable[[], Arrays]:
     """Pieces that no H changes; returns how the first process collects them."""
     bench.open()
-    C = len(kernel.features)
+    own = RankedKernel(run.own_features[0], kernel.together)
+    C = len(own.features)
     total = C + 2
 
     def pairs() -> Arrays:
@@ -155,14 +164,18 @@ def _whole(kernel: RankedKernel, bench: Workbench, report: Report) -> Callable[[
     found = dict(_piece(kernel, bench, "spectrum", pairs))
     report(Progress(title(WHOLE), 1, total, "leading eigenpairs of the mean kernel"))
     found |= _piece(kernel, bench, "embedding", lambda: {"embedding": embed(kernel, together=kernel.together).vectors})
+    if run.spec.sketch.used:
+        # Read from the piece: it may be of an earlier, killed job.
+        U, tests = found["whole-vectors"], run.mean_features[1]
+        found |= _piece(kernel, bench, "seen", lambda: {"seen": kernel.cross_times(tests, U)})
     for c in range(C):
         report(Progress(title(WHOLE), 2 + c, total, f"second moment of class {c}"))
 
         def moment(c: int = c) -> Arrays:
-            values, V = kernel.class_moment(c)
+            values, V = own.class_moment(c)
             return {f"moment-{c}-values": values, f"moment-{c}-basis": V}
 
-        found |= _piece(kernel, bench, f"moment-{c}", moment)
+        found |= _piece(own, bench, f"moment-{c}", moment)
     return lambda: found
 
 
@@ -171,7 +184,7 @@ def _local(analysed: Analysed, kernel: RankedKernel, H: int, bench: Workbench, r
     bench.open()
     if (embedding := analysed.embedding()) is None or (whole := analysed.spectrum()) is None:
         raise DNTKError("the spectrum of this run was deleted while it was in use; start again")
-    labels = cluster_embedding(embedding, H, 0)
+    labels = cluster_embedding(embedding, H, 0, kernel.together)
     for h, members in enumerate(members_of(labels)):
         if h % kernel.together.size == kernel.together.rank:
             bench.shard(f"local-{h}", lambda m=members, h=h: _cluster(kernel, whole, m, f"local-{h}"))

@@ -12,7 +12,7 @@ from dntk_core.distill import Mixing
 from dntk_core.kernels.class_kernels import ClassKernels, Kernels
 from dntk_core.kernels.feature_kernels import FeatureKernels
 from dntk_core.kernels.modes import DenseModes, FeatureModes, Modes
-from dntk_core.kernels.shared import SharedKernels
+from dntk_core.kernels.shared import Shared
 from dntk_core.readout.leave_one_out import RIDGES
 from dntk_core.readout.probabilities import softmax
 from dntk_core.run.finished import Run
@@ -63,7 +63,7 @@ class Doubt:
         """How well each ridge explains the network's logits at the kernel inputs."""
         insight = self.insight
         return insight.live.remember(
-            ("noise", self.choose), lambda: noise(self.choose, insight.run.kernels, insight.modes("logits"), RIDGES)
+            ("noise", self.choose), lambda: noise(self.choose, insight.kernels, insight.modes("logits"), RIDGES)
         )
 
     @property
@@ -83,19 +83,19 @@ class Doubt:
 
     def test(self) -> Beliefs:
         """Beliefs of the run's own test inputs."""
-        run, live = self.insight.run, self.insight.live
+        run, live, kernels = self.insight.run, self.insight.live, self.insight.kernels
 
         def found() -> Beliefs:
             # No slider of a distilled set changes these two.
             norms = live.remember(("norms of tests",), lambda: norms_of_tests(run))
-            full = live.remember(("full variance", self.ridge), lambda: self._full_variance(run.kernels, norms))
-            return self._beliefs(run.kernels, norms, run.test_logits, full)
+            full = live.remember(("full variance", self.ridge), lambda: self._full_variance(kernels, norms))
+            return self._beliefs(kernels, norms, run.test_logits, full)
 
         return live.remember(("beliefs", self.choose, self.mixing, self.readout), found)
 
     def of(self, features: Array, logits: np.ndarray) -> Beliefs:
         """Beliefs of other inputs, from their projected gradients (C, n, k) and the network's logits (n, C)."""
-        kernels = crossed(self.insight.run.kernels, self.insight.run.features, features)
+        kernels = crossed(self.insight.kernels, self.insight.run.features, features)
         norms = squared_norms(features)
         return self._beliefs(kernels, norms, logits, self._full_variance(kernels, norms))
 
@@ -161,7 +161,7 @@ def crossed(kernels: ClassKernels, features: Array, others: Array) -> ClassKerne
 
 def moved(modes: Modes, kernels: ClassKernels, c: int) -> Modes:
     """The modes of a class with the test inputs of other kernels."""
-    if isinstance(kernels, SharedKernels):
+    if isinstance(kernels, Shared):
         # Every class has the same kernel, and its own test inputs are those of the modes.
         return modes
     if isinstance(modes, DenseModes):

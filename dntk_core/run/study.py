@@ -63,7 +63,7 @@ def study(
     seed: int = 0,
     class_sketch: int = 0,
     class_error: float = 0.0,
-    classes_exact: Sequence[int] = (),
+    classes_exact: Sequence[int] | str = (),
     kept: str = "float32",
     compute: Compute | None = None,
     report: Report | None = None,
@@ -76,7 +76,8 @@ def study(
         inputs from `test`, evenly by class, at most `kernel_inputs` and `test_inputs` of them
     classes: their names; forward: how to call the model on a batch, as in lambda m, b: m(**b).logits
     class_sketch: random sums that stand for very many classes; class_error: the error of the mean kernel from which
-        their number is chosen instead; classes_exact: classes that keep gradients of their own
+        their number is chosen instead; classes_exact: classes that keep gradients of their own, or "top20" for the
+        twenty that are most often among the five largest outputs of an input
     kept: how projected gradients are kept, float32, float16 or bfloat16
     k: dimensions that gradients are projected to; a network of no more parameters is taken as it is
     name: what lists call the data; kind: image, table, tokens or array, if the inputs are not what they look like
@@ -101,10 +102,14 @@ def study(
             projection=ProjectionSpec("identity" if k >= _parameters(model) else projection, k, seed),
             outputs=outputs,
             kept=kept,
-            sketch=SketchSpec(class_sketch, class_error, ",".join(map(str, classes_exact)), seed),
+            sketch=SketchSpec(class_sketch, class_error, _classes(classes_exact), seed),
         )
         compute = compute or Compute(device or "auto")
         return load_or_build(spec, report, compute, store, Given(network, data))
+
+
+def _classes(exact: Sequence[int] | str) -> str:
+    return exact if isinstance(exact, str) else ",".join(map(str, exact))
 
 
 def _parameters(model: nn.Module) -> int:

@@ -37,7 +37,9 @@ def diagram(beliefs: Beliefs, labels: np.ndarray) -> go.Figure:
     even = {"type": "line", "x0": 0, "x1": 1, "y0": 0, "y1": 1, "line": {"color": GREY, "dash": "dot", "width": 1}}
     share = {"tickformat": ".0%"}
     x = [share | {"title": "probability of the chosen class"}, share | {"title": "share rejected, most doubtful first"}]
-    y = [share | {"title": "share that is right"}, {"tickformat": ".1~%", "title": "network's accuracy on the rest"}]
+    # Of a network without errors the line is flat, and an axis of its own choice would end at 200 %.
+    rest = {"tickformat": ".1~%", "title": "network's accuracy on the rest", "autorangeoptions": {"clipmax": 1.005}}
+    y = [share | {"title": "share that is right"}, rest]
     layout = panels(["reliability", "rejection"], 2, x, y, gap=(0.12, 0))
     return figure(traces, height=380, min_width=620, shapes=[even], margin={"t": 66}, **layout)
 

@@ -69,7 +69,9 @@ def numbers(here: Page, choose: str) -> pd.DataFrame:
     rows = []
     for name, row in found.items():
         shown = {one.title: format(row[key], one.format) if key in row else "–" for key, one in JUDGEMENTS.items()}
-        rows.append({"predictor": name, **shown, "AUROC of errors": f"{row['errors']:.3f}"})
+        # A network without errors has none to find.
+        errors = "–" if np.isnan(row["errors"]) else f"{row['errors']:.3f}"
+        rows.append({"predictor": name, **shown, "AUROC of errors": errors})
     return pd.DataFrame(rows)
 
 
