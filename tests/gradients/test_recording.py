@@ -229,7 +229,9 @@ def test_a_rule_that_disagrees_with_autograd_is_not_used(monkeypatch):
 
 
 def test_patches_of_a_convolution_are_counted():
-    for module, size in ((nn.Conv2d(2, 6, 3), 8), (nn.Conv2d(4, 6, 3, groups=2, stride=2), 9), (nn.Conv2d(4, 6, 1), 5)):
+    wide = nn.Conv2d(4, 4, 7, groups=4, padding=3, stride=2)
+    grouped = nn.Conv2d(4, 6, 3, groups=2, stride=2)
+    for module, size in ((nn.Conv2d(2, 6, 3), 8), (grouped, 9), (wide, 9), (nn.Conv2d(4, 6, 1), 5)):
         x = torch.randn(3, module.in_channels, size, size)
         (call,) = prepare(nn.Sequential(module, nn.Flatten()), x).calls
         patches = call.operation.side(run(prepare(nn.Sequential(module, nn.Flatten()), x), x).calls[0])

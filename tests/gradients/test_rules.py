@@ -47,6 +47,19 @@ def convolution(draw):
     return lambda x, weight, bias=None: convolve(x, weight, bias, groups=groups, **how), shapes, x
 
 
+def depthwise(draw):
+    """Kernels wide enough to be taken in strips."""
+    i, kernel = draw(st.integers(2, 3)), (draw(SMALL), draw(st.integers(4, 8)))
+    how = {name: (draw(SMALL), draw(SMALL)) for name in ("stride", "dilation")}
+    how["padding"] = draw(st.sampled_from([(0, 0), (1, 3), (2, 7), "same", "valid"]))
+    if how["padding"] == "same":
+        how["stride"] = 1
+    shapes = {"weight": (i * draw(SMALL), 1, *kernel)}
+    shapes |= with_bias(draw, shapes["weight"][0])
+    x = torch.randn(3, i, *(1 + d * (size - 1) + draw(SMALL) for d, size in zip(how["dilation"], kernel, strict=True)))
+    return lambda x, weight, bias=None: F.conv2d(x, weight, bias, groups=i, **how), shapes, x
+
+
 def transposed_convolution(draw):
     axes, groups, stride = draw(AXES), draw(st.integers(1, 2)), draw(SMALL)
     i, o, kernel = groups * draw(SMALL), groups * draw(SMALL), [draw(st.integers(2, 3)) for _ in range(axes)]
@@ -157,6 +170,7 @@ def element(draw):
 
 KINDS = {
     "convolution": convolution,
+    "wide depthwise convolution": depthwise,
     "transposed convolution": transposed_convolution,
     "linear": linear,
     "product": product,

@@ -1,13 +1,16 @@
 """Convolutions: y = W ∗ x; a position is an output pixel, a its input patch; any stride, dilation and groups."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 from dntk_core.gradients.rules.operation import Arguments, Call, MatrixOperation, Operation, Room, by_input
+
+# Columns of a depthwise kernel whose gradient is taken at once; oneDNN has a kernel of its own up to this width.
+STRIP = 3
 
 
 @dataclass(frozen=True)
@@ -77,13 +80,17 @@ class Convolution(MatrixOperation):
         return self._regroup(call, y)
 
     def side(self, call: Call) -> Tensor:
-        """Patches; of a depthwise convolution, and in three dimensions, x itself, which is smaller."""
-        return call.x if _by_groups(call) else self.patches(call)
+        """Patches; of a depthwise convolution, and in three dimensions, x itself or its strips, which are smaller."""
+        if not _by_groups(call):
+            return self.patches(call)
+        return strips(call) if _in_strips(call) else call.x
 
     def side_numbers(self, call: Call) -> int:
-        """The patches of a spatial convolution."""
+        """The patches of a spatial convolution, or its strips."""
         _, shape = call.settings
-        if _by_groups(call) or math.prod(shape[2:]) == 1:
+        if _by_groups(call):
+            return strips(call.outline()).numel() // call.b if _in_strips(call) else 0
+        if math.prod(shape[2:]) == 1:
             return 0
         groups, outputs, inputs = self.matrix_shape(call)
         return groups * inputs * (call.size // (groups * outputs))
@@ -93,7 +100,7 @@ class Convolution(MatrixOperation):
             return super().gradients(call, side, delta, room)
         found = {}
         if "weight" in call.leaves:
-            found["weight"] = weight_gradient(call, side, delta)
+            found["weight"] = strips_gradient(call, side, delta) if _in_strips(call) else call_gradient(call, side, delta)
         if "bias" in call.leaves:
             found["bias"] = self.signal(call, delta).sum(-1)
         return found
@@ -135,15 +142,20 @@ class TransposedConvolution(Operation):
     def gradients(self, call: Call, side: Tensor, delta: Tensor) -> dict[str, Tensor]:
         found = {}
         if "weight" in call.leaves:
-            found["weight"] = weight_gradient(call, side, delta)
+            found["weight"] = call_gradient(call, side, delta)
         if "bias" in call.leaves:
             found["bias"] = by_input(delta.flatten(2), call.b).sum((1, 3))
         return found
 
 
-def weight_gradient(call: Call, x: Tensor, delta: Tensor) -> Tensor:
-    """Weight gradients of all inputs as those of a single input with b·channels channels: (b, *shape of W)."""
+def call_gradient(call: Call, x: Tensor, delta: Tensor) -> Tensor:
+    """Weight gradients of all inputs: (b, *shape of W)."""
     geometry, shape = call.settings
+    return weight_gradient(geometry, shape, call.b, x, delta)
+
+
+def weight_gradient(geometry: Geometry, shape: tuple[int, ...], b: int, x: Tensor, delta: Tensor) -> Tensor:
+    """Weight gradients of all inputs as those of a single input with b·channels channels: (b, *shape of W)."""
     rows = len(x)
     x, delta = x.reshape(1, -1, *x.shape[2:]), delta.reshape(1, -1, *delta.shape[2:])
     # Of the weight only its shape matters.
@@ -162,12 +174,38 @@ def weight_gradient(call: Call, x: Tensor, delta: Tensor) -> Tensor:
         (False, True, False),
     )
     gradient = gradient.reshape(rows, *shape)
-    return gradient if rows == call.b else by_input(gradient, call.b).sum(1)
+    return gradient if rows == b else by_input(gradient, b).sum(1)
+
+
+def strips(call: Call) -> Tensor:
+    """What each strip of a wide kernel's columns moves over, side by side: (strips, b·n, channels, height, width)."""
+    geometry, shape = call.settings
+    (vertical, horizontal), dilation, count = geometry.padding, geometry.dilation[1], math.ceil(shape[3] / STRIP)
+    start = [STRIP * dilation * strip for strip in range(count)]
+    width = (call.shape[-1] - 1) * geometry.stride[1] + dilation * (STRIP - 1) + 1
+    beyond = max(0, start[-1] + width - call.x.shape[-1] - horizontal)
+    x = F.pad(call.x, (horizontal, beyond, vertical, vertical))
+    return torch.stack([x[..., left : left + width] for left in start])
+
+
+def strips_gradient(call: Call, side: Tensor, delta: Tensor) -> Tensor:
+    """The weight gradients of a depthwise convolution, strip by strip: kernels of few columns are many times faster."""
+    geometry, shape = call.settings
+    geometry = replace(geometry, padding=(0, 0))
+    narrow = *shape[:3], STRIP
+    columns = [weight_gradient(geometry, narrow, call.b, strip, delta) for strip in side]
+    return torch.cat(columns, dim=-1)[..., : shape[3]]
 
 
 def _by_groups(call: Call) -> bool:
     geometry, shape = call.settings
     return len(shape) > 4 or (shape[1] == 1 and geometry.groups > 1)
+
+
+def _in_strips(call: Call) -> bool:
+    """Whether a kernel on a plane is wider than a strip."""
+    _, shape = call.settings
+    return len(shape) == 4 and shape[3] > STRIP
 
 
 def _each(value: int | tuple[int, ...], axes: int) -> tuple[int, ...]:
