@@ -2,11 +2,18 @@
 
 import streamlit as st
 
-from dntk_core.dashboard.computing.following import chosen_checkpoint, chosen_series
+from dntk_core.dashboard.computing.following import choose_checkpoint, chosen_checkpoint, chosen_series
 from dntk_core.dashboard.drawing.panel import show
 from dntk_core.dashboard.drawing.recipe import copy_recipe
 from dntk_core.dashboard.page import page
 from dntk_core.dashboard.sections import training
+
+
+def clicked(point: dict) -> None:
+    """Look at the checkpoint that was clicked."""
+    if found is not None:
+        choose_checkpoint(training.checkpoint_at(found, point))
+
 
 with page(training.TITLE, uses=("kernel", "epsilon", "ridge", "H")) as here:
     found = chosen_series(here, training.known(here), training.offered(here))
@@ -15,12 +22,11 @@ with page(training.TITLE, uses=("kernel", "epsilon", "ridge", "H")) as here:
         at = chosen_checkpoint(here, found)
         with st.spinner("Following the kernel", show_time=True):
             over, pairs, tangent, decay, picture = training.at_checkpoint(here, found, at)
-        show(over)
-        show(pairs)
-        show(tangent)
+        for panel in (over, pairs, tangent):
+            show(panel, on_click=clicked)
         left, right = st.columns(2, gap="medium")
         with left:
-            show(decay)
+            show(decay, on_click=clicked)
         with right:
             show(picture)
         copy_recipe(here, *training.calls(found), command=training.command(found))

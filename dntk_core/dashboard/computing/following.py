@@ -34,6 +34,11 @@ def chosen_checkpoint(here: Page, found: Progression) -> int:
     return labels.index(name)
 
 
+def choose_checkpoint(label: str) -> None:
+    """Scrub to a checkpoint, from a callback."""
+    st.session_state["kept_checkpoint"] = label
+
+
 def _offer(here: Page, key: str, offered: Series | None) -> None:
     if offered is None:
         st.info(
