@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 PICTURES = ".dntk-inputs .dntk-input img"
 
 
@@ -56,3 +58,36 @@ def test_a_score_opens_the_inputs_behind_it_by_class(tab):
 def test_a_link_to_what_is_not_there_says_so(tab):
     one = tab("Containment?H=5&pick=cluster 9")
     one.see("There is no such cluster at these settings")
+
+
+# A click as plotly tells it: on the point of a trace, wherever that lies on the screen.
+CLICK = """([name, trace, place]) => {
+  const gd = [...document.querySelectorAll('.dntk-plot[data-drawn]')].find((each) => each.dntk.name === name);
+  const data = gd.data[trace], { x, y, customdata } = data, at = (list) => list?.[place];
+  const point = { x: at(gd._fullData[trace].x ?? x), y: at(gd._fullData[trace].y ?? y), customdata: at(customdata) };
+  gd.emit('plotly_click', { points: [{ ...point, curveNumber: trace, pointNumber: place, data }] });
+}"""
+# Page: figure, trace, point, what the address then says.
+CLICKS = {
+    "Curves": [("curve_size", 1, 3, "pick", "errors accuracy local-global:10")],
+    "Predictions": [
+        ("predictions_synthetic", 0, 1, "pick", "gradient 2"),
+        ("predictions_logits", 0, 4, "explain", "4"),
+    ],
+    "Uncertainty": [("uncertainty_trust", 0, 0, "pick", "doubted network bin")],
+    "Kernel_health": [
+        ("health_targets", 0, 2, "pick", "direction 3"),
+        ("health_ridge", 0, 2, "ridge", "1e-07"),
+    ],
+}
+
+
+@pytest.mark.parametrize("page", CLICKS)
+def test_a_point_of_any_figure_opens_what_it_stands_for(tab, small_run, page):
+    one = tab(f"{page}?run={small_run.key}")
+    for name, trace, place, parameter, value in CLICKS[page]:
+        one.until(
+            lambda parameter=parameter, value=value: one.parameter(parameter).startswith(value),
+            lambda click=(name, trace, place): one.page.evaluate(CLICK, list(click)),
+        )
+    assert one.page.locator(".st-key-opened").count() == 1 and one.page.get_by_test_id("stAlert").count() == 0
