@@ -32,13 +32,13 @@ def shares(found: Layers) -> go.Figure:
     traces = [
         {
             **(point if title == "Accuracy" else bar),
-            "name": f"{title} {name}",
+            "name": f"{title.lower()} {name}",
             "showlegend": False,
             "x": values,
             "y": names,
             "marker": {"color": colour, **({"size": 11, "opacity": 0.85} if title == "Accuracy" else {})},
-            "hovertemplate": f"%{{y}}: {title} {name} %{{x:{form}}}<extra></extra>",
-            "meta": {"x": f"{title} {name}", "y": "group"},
+            "hovertemplate": f"%{{y}}: {title.lower()} {name} %{{x:{form}}}<extra></extra>",
+            "meta": {"x": f"{title.lower()} {name}", "y": "group"},
             **on(panel),
         }
         for panel, (title, lines, form) in enumerate(measures)
