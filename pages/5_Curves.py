@@ -4,6 +4,7 @@ import streamlit as st
 
 from dntk_core.dashboard.asking.errors import choose_errors
 from dntk_core.dashboard.asking.opened import opened
+from dntk_core.dashboard.choices.picks import pick
 from dntk_core.dashboard.choices.sidebar import apply
 from dntk_core.dashboard.choices.tabs import open_tab, tab
 from dntk_core.dashboard.drawing.cautious import warn
@@ -15,8 +16,10 @@ from dntk_core.dashboard.sections import curves
 
 
 def clicked(point: dict) -> None:
-    """Set the sliders to the point that was clicked."""
+    """Set the sliders to the point that was clicked, and open the test inputs behind its score."""
     apply(**curves.sliders_at(here, over, point))
+    if found := curves.pick_at(here, over, point):
+        pick(found)
 
 
 with page(curves.TITLE, uses=curves.USES[open_tab("over", curves.VIEWS)]) as here:

@@ -179,6 +179,7 @@ TESTED_IN = {
     "dashboard.asking.noting": "browser/test_noting",
     "dashboard.asking.objective": "browser/test_analysis",
     "dashboard.asking.opened": "dashboard/choices/test_picks",
+    "dashboard.asking.testing": "browser/test_picks",
     "dashboard.computing.ahead": "browser/test_jobs",
     "dashboard.cached": "browser/test_sessions",
     "dashboard.choices.choosing": "browser/test_choices",

@@ -66,6 +66,11 @@ def question_form(here: Page, index: int) -> Question:
     return Question(index, c, against, targets, way, through == "distilled")
 
 
+def explain_class(point: dict) -> None:
+    """Explain the class whose bar was clicked."""
+    st.session_state["kept_explain"] = str(int(point["customdata"][0]))
+
+
 def _class(here: Page, name: str, label: str, none: str, width: int, but: int | None = None) -> int | None:
     """Let a person choose a class, or none of them, which has words of its own."""
     classes = {str(c): title for c, title in enumerate(here.run.class_names) if c != but}

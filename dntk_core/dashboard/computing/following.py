@@ -33,6 +33,11 @@ def ask_checkpoint(here: Page, found: Progression) -> None:
     tab(here, "checkpoint", labels, labels[-1], "Checkpoint", partial(st.select_slider, width=520))
 
 
+def choose_checkpoint(label: str) -> None:
+    """Scrub to a checkpoint, from a callback."""
+    st.session_state["kept_checkpoint"] = label
+
+
 def _offer(here: Page, key: str, offered: Series | None) -> None:
     if offered is None:
         st.info(

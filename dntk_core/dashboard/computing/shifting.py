@@ -47,6 +47,11 @@ def chosen_shift(here: Page) -> tuple[Artifact, str, int] | None:
     return cached.asked(here.run.key, "shifts"), name, int(strength)
 
 
+def choose_strength(point: dict) -> None:
+    """Look at the strength that was clicked; 0 is no shift."""
+    st.session_state["kept_strength"] = str(max(STRENGTHS[0], round(point["x"])))
+
+
 def shifted_images(here: Page, artifact: Artifact, name: str) -> None:
     """A few test inputs along the axis of a shift, one row for each strength."""
     index = np.array(artifact["index"])

@@ -8,6 +8,7 @@ from dntk_core.dashboard.drawing.panel import Panel
 from dntk_core.dashboard.figures import layers as figures
 from dntk_core.dashboard.page import Page
 from dntk_core.run.layers import Layers, layers
+from dntk_core.run.pipeline import Run
 
 TITLE = "Layers"
 SHARES = r"""
@@ -25,9 +26,9 @@ no more parameters than columns are exact, those of others are debiased by halve
 """
 
 
-def kept(here: Page) -> bool:
-    """Whether the run kept groups."""
-    return len(here.run.columns) > 1
+def kept(run: Run) -> bool:
+    """Whether a run kept groups."""
+    return len(run.columns) > 1
 
 
 def found(here: Page) -> Layers:
@@ -38,7 +39,7 @@ def found(here: Page) -> Layers:
 
 def panels(here: Page) -> tuple[Panel, ...]:
     """Shares and likeness of every group; none for a run that kept no groups."""
-    if not kept(here):
+    if not kept(here.run):
         return ()
     parts = found(here)
     names = [columns.group for columns in parts.columns]

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dntk_core.base.numbering import number
+from dntk_core.base.numbering import FIRST, number
 from dntk_core.dashboard.choices.mixing import current_distillation, current_mixing
+from dntk_core.dashboard.choices.picks import Pick
 from dntk_core.dashboard.drawing.panel import Panel
 from dntk_core.dashboard.drawing.recipe import mixing_call
 from dntk_core.dashboard.figures import predictions as figures
@@ -117,6 +118,14 @@ def panels(here: Page, question: Question | None = None, found: Explanation | No
             )
         )
     return tuple(shown)
+
+
+def pick_at(panel: str, point: dict) -> Pick | None:
+    """The kernel input, or the synthetic gradient, that a bar stands for."""
+    if panel == "predictions_synthetic":
+        return Pick.of("gradient", round(point["x"]) - FIRST)
+    (shown,) = point["customdata"]
+    return Pick.of("input", int(shown) - FIRST) if shown else None
 
 
 def strongest(found: Explanation) -> int:

@@ -1,11 +1,16 @@
 """Uncertainty: how sure network and kernels are, and whether that can be trusted."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 
+from dntk_core.base.numbering import FIRST, number
 from dntk_core.cache.artifact import Artifact
 from dntk_core.dashboard.choices.mixing import current_distillation, current_mixing
+from dntk_core.dashboard.choices.picks import Pick
 from dntk_core.dashboard.drawing import literal
+from dntk_core.dashboard.drawing.metrics import power
 from dntk_core.dashboard.drawing.panel import Panel
 from dntk_core.dashboard.drawing.recipe import mixing_call
 from dntk_core.dashboard.figures import uncertainty as figures
@@ -15,7 +20,8 @@ from dntk_core.readout.leave_one_out import RIDGES
 from dntk_core.run.also import added
 from dntk_core.run.doubt import DISTILLED, FULL, NETWORK, Doubt, foreign, judged, shifted, told_apart
 from dntk_core.run.insight import Insight
-from dntk_core.uses.calibration import JUDGEMENTS
+from dntk_core.uses.calibration import BINS, JUDGEMENTS, bins_of
+from dntk_core.uses.uncertainty import NOISES
 
 TITLE = "Uncertainty"
 TRUST = r"""
@@ -57,7 +63,7 @@ def panels(here: Page, choose: str = "marginal likelihood") -> tuple[Panel]:
     end = {RIDGES[0]: ", the smallest tried", RIDGES[-1]: ", the largest tried"}.get(asked.ridge, "")
     read = (
         f"Calibration error {found[NETWORK]['ece']:.2%} by the network, {found[FULL]['ece']:.2%} by the full kernel, "
-        f"{found[DISTILLED]['ece']:.2%} by the distilled one. Noise at ridge {asked.ridge:.0e}{end}; temperature "
+        f"{found[DISTILLED]['ece']:.2%} by the distilled one. Noise at ridge {power(asked.ridge)}{end}; temperature "
         f"{asked.temperature:.2f}."
     )
     return (Panel("uncertainty_trust", figures.diagram(asked.test(), labels), "Can it be trusted?", read, TRUST),)
@@ -106,7 +112,7 @@ def shift_panels(here: Page, choose: str, artifact: Artifact, name: str, strengt
 def foreign_panels(here: Page, choose: str) -> list[Panel]:
     """Every set that was added to the run, against the test inputs."""
     asked, key, shown = doubt(here, choose), f"{FULL}, deviation", []
-    for number, (name, artifact) in enumerate(added(here.run).items()):
+    for place, (name, artifact) in enumerate(added(here.run).items()):
         others = foreign(asked, artifact).doubt[key]
         apart = told_apart(asked, artifact)
         title = "deviation of a logit by the full kernel"
@@ -115,7 +121,7 @@ def foreign_panels(here: Page, choose: str) -> list[Panel]:
             f"{len(others):,} other inputs. AUROC of telling them from the test inputs: {apart[key]:.3f} by the full "
             f"kernel's deviation, {apart[NETWORK]:.3f} by the network's softmax."
         )
-        shown.append(Panel(f"uncertainty_also_{number}", figure, f"Other inputs: {name}", read, OTHERS))
+        shown.append(Panel(f"uncertainty_also_{place}", figure, f"Other inputs: {name}", read, OTHERS))
     return shown
 
 
@@ -127,6 +133,30 @@ def adding(here: Page) -> str:
         "Other images can be set against the test inputs. A folder of them, or an .npz file with an array `images`, is "
         f"added by `python -m dntk_core uncertainty --run {here.run.key} --also NAME=PATH`."
     )
+
+
+def pick_at(here: Page, point: dict) -> Pick:
+    """The test inputs behind a point: a bin of the reliability diagram, or all that are rejected so far."""
+    who = str(point["series"]).replace(" ", "_")
+    if point["axis"] == "x":
+        return Pick("doubted", (who, "bin", str(int(point["customdata"][0]) + FIRST)))
+    return Pick("doubted", (who, "first", str(round(point["x"] * len(here.run.test_labels)))))
+
+
+def doubted(here: Page, parts: Sequence[str]) -> tuple[str, np.ndarray, list[str]] | None:
+    """What a pick of doubted inputs is called, which they are, the most doubtful first, and a note on each."""
+    who, how, place = (*parts, "", "", "")[:3]
+    who, found = who.replace("_", " "), doubt(here, here.link.get("noise", next(iter(NOISES)))).test()
+    if not place.isdecimal() or (who not in found.probabilities if how == "bin" else who not in found.doubt):
+        return None
+    if how == "bin":
+        sure, b = found.probabilities[who].max(axis=1), int(place[:4]) - FIRST
+        inside = np.flatnonzero(bins_of(found.probabilities[who]) == b)
+        order = inside[np.argsort(sure[inside], kind="stable")]
+        title = f"Chosen with a probability of {b / BINS:.0%} to {(b + 1) / BINS:.0%}: {who}"
+        return title, order, [f"{number(i)} · {sure[i]:.1%}" for i in order.tolist()]
+    order = np.argsort(-found.doubt[who], kind="stable")[: int(place[:9])]
+    return f"Rejected first: {who}", order, [f"{number(i)} · {found.doubt[who][i]:.2g}" for i in order.tolist()]
 
 
 def ends(here: Page, choose: str, count: int) -> tuple[list[int], list[int], np.ndarray]:

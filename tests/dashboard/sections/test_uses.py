@@ -88,3 +88,41 @@ def test_the_command_line_doubts_as_the_page_does(here, capsys):
     assert said["predictors"] == found
     table = uncertainty.numbers(here, "leave-one-out")
     assert list(table["predictor"]) == list(found) and table["NLL"][0] == f"{found['network']['nll']:.4f}"
+
+
+def clicked(panel, trace: int, point: int) -> dict:
+    """What a browser says of a click on a point of a panel."""
+    found = panel.figure.data[trace]
+    data = None if found.customdata is None else list(found.customdata[point])
+    return {"x": found.x[point], "y": found.y[point], "customdata": data, "series": found.name, "axis": found.xaxis}
+
+
+def test_a_bar_of_a_prediction_opens_the_input_or_gradient_that_it_stands_for(here):
+    _, speakers, synthetic = predictions.panels(here)
+    picks = [predictions.pick_at(speakers.key, clicked(speakers, 0, i)) for i in range(len(speakers.figure.data[0].y))]
+    shown = [name.split(" ") for name in speakers.figure.data[0].y]
+    assert [pick and pick.text for pick in picks] == [
+        f"input {words[1]}" if words[0] == "input" else None for words in shown
+    ]
+    assert predictions.pick_at(synthetic.key, clicked(synthetic, 0, 4)).text == "gradient 5"
+
+
+def test_a_point_of_a_diagram_opens_the_inputs_that_it_counts(here):
+    (trust,) = uncertainty.panels(here)
+    for place, count in enumerate(trust.figure.data[0].text):
+        pick = uncertainty.pick_at(here, clicked(trust, 0, place))
+        _, index, notes = uncertainty.doubted(here, pick.parts)
+        assert len(index) == len(notes) == count
+    last = len(trust.figure.data) - 1
+    point = clicked(trust, last, 30)
+    _, index, _ = uncertainty.doubted(here, uncertainty.pick_at(here, point).parts)
+    assert len(index) == round(point["x"] * len(here.run.test_labels)) > 0
+    assert uncertainty.doubted(here, ("nobody", "bin", "1")) is None
+
+
+def test_a_bar_of_margins_leads_to_its_first_label(here):
+    panel, found = health.labels(here), health.suspicious(here)
+    counts = np.array(panel.figure.data[0].y)
+    for place in np.flatnonzero(counts)[:5]:
+        assert health.rank_at(here, clicked(panel, 0, int(place))) == counts[:place].sum()
+    assert len(found.margin) == counts.sum()
