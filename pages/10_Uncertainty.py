@@ -36,5 +36,5 @@ with page(uncertainty.TITLE, uses=USES) as here:
         show(panel)
     if words := uncertainty.adding(here):
         st.caption(words)
-    command = uncertainty.command(here, choose, asked[1] if asked else None)
-    copy_recipe(here, *uncertainty.calls(here, choose), command=command)
+    shift = asked[1] if asked else None
+    copy_recipe(here, *uncertainty.calls(here, choose, shift), command=uncertainty.command(here, choose, shift))

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dntk_core.base.numbering import number
-from dntk_core.dashboard.asking.explaining import chosen_input, question_form
+from dntk_core.dashboard.asking.explaining import chosen_gradient, chosen_input, question_form
 from dntk_core.dashboard.choices.mixing import USES
 from dntk_core.dashboard.drawing.inputs import show_inputs
 from dntk_core.dashboard.drawing.palette import BLUE, VERMILION
@@ -33,12 +33,10 @@ with page(predictions.TITLE, uses=USES) as here:
             st.markdown(f"##### Speak {title} it")
             words = [f"{number(i)} · {found.values[i]:+.3g}" for i in inputs]
             show_inputs(here.run, "kernel", inputs.tolist(), words, [colour] * len(inputs), key=f"predictions_{title}")
-    size = 0 if found.synthetic is None else len(found.synthetic)
     for panel in synthetic:
         show(panel)
-        row = st.number_input("Inputs behind gradient", 1, size, predictions.strongest(found) + 1, width=220)
-        values = predictions.behind(here, question, found, row - 1)
-        first = abs(values).argsort()[::-1][: 2 * predictions.SPEAKERS].tolist()
+        values = predictions.behind(here, question, found, chosen_gradient(here, found))
+        first = [i for i in abs(values).argsort()[::-1][: 2 * predictions.SPEAKERS].tolist() if values[i]]
         words = [f"{number(i)} · {values[i]:+.3g}" for i in first]
         frames = [BLUE if values[i] > 0 else VERMILION for i in first]
         show_inputs(here.run, "kernel", first, words, frames, key="predictions_behind")

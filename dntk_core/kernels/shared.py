@@ -45,6 +45,10 @@ class SharedKernels(ClassKernels):
         return True
 
     @property
+    def shared(self) -> bool:
+        return True
+
+    @property
     def scale(self) -> float:
         return self.mean.scale
 
