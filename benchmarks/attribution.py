@@ -5,8 +5,9 @@
 The linear datamodelling score: over halves, Spearman's correlation of a test input's margin in the network retrained on
 the half with the sum of the half's attributions; the mean over test inputs. One checkpoint, the same for all. Ours read
 cached kernels, and once more start from the network as `traker` and `dattri` do, gradients and kernels included; these
-are left out where they are not installed. What has to be chosen (our ridge; TRAK's dimensions and regulariser) is chosen on retrained networks of their own, which judge
-nothing; what the judging ones would have chosen is printed beside it.
+are left out where they are not installed. What has to be chosen (our ridge; TRAK's dimensions and regulariser) is
+chosen on retrained networks of their own, which judge nothing; what the judging ones would have chosen is printed
+beside it.
 """
 
 import argparse

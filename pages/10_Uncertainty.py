@@ -5,12 +5,13 @@ import streamlit as st
 from dntk_core.base.numbering import number
 from dntk_core.dashboard.choices.mixing import USES
 from dntk_core.dashboard.choices.tabs import tab
-from dntk_core.dashboard.computing.shifting import chosen_shift, shifted_images
+from dntk_core.dashboard.computing.shifting import chosen_shift, other_images, shifted_images
 from dntk_core.dashboard.drawing.inputs import show_inputs
 from dntk_core.dashboard.drawing.panel import show
 from dntk_core.dashboard.drawing.recipe import copy_recipe
 from dntk_core.dashboard.page import follow, page
 from dntk_core.dashboard.sections import uncertainty
+from dntk_core.run.also import added
 from dntk_core.uses.uncertainty import NOISES
 
 with page(uncertainty.TITLE, uses=USES) as here:
@@ -32,8 +33,9 @@ with page(uncertainty.TITLE, uses=USES) as here:
         for panel in uncertainty.shift_panels(here, choose, artifact, name, strength):
             show(panel)
         shifted_images(here, artifact, name)
-    for panel in uncertainty.foreign_panels(here, choose):
+    for panel, (title, artifact) in zip(uncertainty.foreign_panels(here, choose), added(here.run).items(), strict=True):
         show(panel)
+        other_images(artifact, *uncertainty.foreign_ends(here, choose, artifact), key=title)
     if words := uncertainty.adding(here):
         st.caption(words)
     shift = asked[1] if asked else None

@@ -118,6 +118,12 @@ def foreign_panels(here: Page, choose: str) -> list[Panel]:
     return shown
 
 
+def foreign_ends(here: Page, choose: str, artifact: Artifact) -> tuple[np.ndarray, np.ndarray]:
+    """The order of an added set's inputs, the least certain by the full kernel first, and all their deviations."""
+    deviation = foreign(doubt(here, choose), artifact).deviation[FULL]
+    return np.argsort(-deviation, kind="stable"), deviation
+
+
 def adding(here: Page) -> str:
     """How other inputs come to stand beside a run's own."""
     if here.run.kind != IMAGE:
