@@ -8,11 +8,12 @@ from dntk_core.dashboard.asking.testing import show_tests
 from dntk_core.dashboard.choices.mixing import USES
 from dntk_core.dashboard.choices.picks import on_click
 from dntk_core.dashboard.choices.tabs import tab
-from dntk_core.dashboard.computing.shifting import choose_strength, chosen_shift, shifted_images
+from dntk_core.dashboard.computing.shifting import choose_strength, chosen_shift, other_images, shifted_images
 from dntk_core.dashboard.drawing.panel import show
 from dntk_core.dashboard.drawing.recipe import copy_recipe
 from dntk_core.dashboard.page import follow, page
 from dntk_core.dashboard.sections import uncertainty
+from dntk_core.run.also import added
 from dntk_core.uses.uncertainty import NOISES
 
 with page(uncertainty.TITLE, uses=USES) as here:
@@ -36,9 +37,10 @@ with page(uncertainty.TITLE, uses=USES) as here:
         show(over, on_click=choose_strength)
         show(doubts)
         shifted_images(here, artifact, name)
-    for panel in uncertainty.foreign_panels(here, choose):
+    for panel, (title, artifact) in zip(uncertainty.foreign_panels(here, choose), added(here.run).items(), strict=True):
         show(panel)
+        other_images(artifact, *uncertainty.foreign_ends(here, choose, artifact), key=title)
     if words := uncertainty.adding(here):
         st.caption(words)
-    command = uncertainty.command(here, choose, asked[1] if asked else None)
-    copy_recipe(here, *uncertainty.calls(here, choose), command=command)
+    shift = asked[1] if asked else None
+    copy_recipe(here, *uncertainty.calls(here, choose, shift), command=uncertainty.command(here, choose, shift))

@@ -27,8 +27,7 @@ with page(layers.TITLE, uses=lambda run: ("kernel", "ridge") if layers.kept(run)
         show(shares)
         st.dataframe(layers.numbers(here), hide_index=True, height="content")
         show(between)
-        command = f"python -m dntk_core layers --run {here.run.key} --ridge {here.view.ridge:g} --json"
-        copy_recipe(here, *layers.calls(here), command=command)
+        copy_recipe(here, *layers.calls(here), command=layers.command(here))
     elif here.run.spec.from_python:
         st.info("This run, made in Python, kept no groups of parameters.")
     else:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from dntk_core.base.numbering import number
-from dntk_core.dashboard.asking.explaining import chosen_input, explain_class, question_form
+from dntk_core.dashboard.asking.explaining import chosen_gradient, chosen_input, explain_class, question_form
 from dntk_core.dashboard.asking.opened import opened
 from dntk_core.dashboard.choices.mixing import USES
 from dntk_core.dashboard.choices.picks import Pick, on_click, pick
@@ -50,12 +50,10 @@ with page(predictions.TITLE, uses=USES) as here:
             words = [f"{number(i)} · {found.values[i]:+#.3g}" for i in inputs]
             frames, key = [colour] * len(inputs), f"predictions_{title}"
             show_inputs(here.run, "kernel", inputs.tolist(), words, frames, key=key, on_click=open_input)
-    size = 0 if found.synthetic is None else len(found.synthetic)
     for panel in synthetic:
         show(panel, on_click=clicked(panel))
-        row = st.number_input("Inputs behind gradient", 1, size, predictions.strongest(found) + 1, width=220)
-        values = predictions.behind(here, question, found, row - 1)
-        first = abs(values).argsort()[::-1][: 2 * predictions.SPEAKERS].tolist()
+        values = predictions.behind(here, question, found, chosen_gradient(here, found))
+        first = [i for i in abs(values).argsort()[::-1][: 2 * predictions.SPEAKERS].tolist() if values[i]]
         words = [f"{number(i)} · {values[i]:+#.3g}" for i in first]
         frames = [BLUE if values[i] > 0 else VERMILION for i in first]
         show_inputs(here.run, "kernel", first, words, frames, key="predictions_behind", on_click=open_input)

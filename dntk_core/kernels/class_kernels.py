@@ -36,6 +36,11 @@ class ClassKernels(Protocol):
         ...
 
     @property
+    def shared(self) -> bool:
+        """Whether all classes have the same kernel."""
+        return False
+
+    @property
     def scale(self) -> float:
         """tr(K̄)/m, the mean squared gradient norm: the unit in which ridges are given."""
         ...

@@ -78,6 +78,10 @@ class SharedKernels(Shared):
         return True
 
     @property
+    def shared(self) -> bool:
+        return True
+
+    @property
     def scale(self) -> float:
         return self.mean.scale
 

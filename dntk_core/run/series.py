@@ -138,6 +138,15 @@ def find_series(key: str, store: Store | None = None) -> Series | None:
     return found and found[1]
 
 
+def begun_series(key: str, store: Store | None = None) -> Series:
+    """Look a series up by the start of its key."""
+    found = [each for each in all_series(store) if each.key.startswith(key)]
+    if len(found) != 1:
+        which = "no series" if not found else f"{len(found)} series"
+        raise DNTKError(f"{which} in the cache with a key that starts with {key!r}; `runs` lists them")
+    return found[0]
+
+
 def series_with(run: str, store: Store | None = None) -> list[Series]:
     """The series that a run belongs to."""
     return [series for series in all_series(store) if run in series.keys]

@@ -66,6 +66,13 @@ def shifted_images(here: Page, artifact: Artifact, name: str) -> None:
             show_images(images, titles, f"strength {strength}", key=f"shifted_{strength}")
 
 
+def other_images(artifact: Artifact, order: np.ndarray, deviation: np.ndarray, *, key: str) -> None:
+    """The least and the most certain inputs of a set that was added to the run."""
+    for note, places in (("least certain", order[:_COLUMNS]), ("most certain", order[::-1][:_COLUMNS])):
+        titles = [f"±{deviation[i]:.2g}" for i in places]
+        show_images(artifact.rows("images")[places], titles, note, key=f"other_{key}_{note.split()[0]}")
+
+
 def _start(here: Page, key: str) -> None:
     spec = here.run.spec
     task = Task(spec, "shifts", folders=settings().roots)

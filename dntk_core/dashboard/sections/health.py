@@ -11,6 +11,7 @@ from dntk_core.dashboard.choices.kernel import chosen_class, kernel_name
 from dntk_core.dashboard.choices.picks import Pick
 from dntk_core.dashboard.drawing.metrics import power
 from dntk_core.dashboard.drawing.panel import Panel
+from dntk_core.dashboard.drawing.recipe import class_flag
 from dntk_core.dashboard.figures import health as figures
 from dntk_core.dashboard.page import Page
 from dntk_core.readout.leave_one_out import RIDGES
@@ -154,8 +155,11 @@ def calls(here: Page) -> tuple[str, ...]:
     view, sizes = here.view, usual_sizes(insight(here))
     return (
         f"live.leave_one_out({list(RIDGES)})",
+        f"live.ridge_curve(None, {list(RIDGES)})",
         f"risks(Insight(run, live), {list(RIDGES)})",
         f"left_out_sizes(Insight(run, live), {view.method!r}, {sizes}, {view.ridge}, {view.readout!r})",
+        f"live.size_curve({view.method!r}, {sizes}, {view.ridge}, by={view.readout!r})",
+        f"where(Insight(run, live), 'logits', {chosen_class(view)})",
         "alignments(Insight(run, live))",
         "suspicious_labels(Insight(run, live))",
     )
@@ -165,4 +169,4 @@ def command(here: Page) -> str:
     """The command that prints these numbers."""
     view = here.view
     words = f"health --run {here.run.key} --method {shlex.quote(view.method)} --readout {view.readout}"
-    return f"python -m dntk_core {words} --ridge {view.ridge} --json"
+    return f"python -m dntk_core {words} --ridge {view.ridge}{class_flag(here)} --json"

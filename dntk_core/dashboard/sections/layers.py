@@ -5,6 +5,7 @@ import pandas as pd
 
 from dntk_core.dashboard.choices.kernel import chosen_class, kernel_name
 from dntk_core.dashboard.drawing.panel import Panel
+from dntk_core.dashboard.drawing.recipe import class_flag
 from dntk_core.dashboard.figures import layers as figures
 from dntk_core.dashboard.page import Page
 from dntk_core.run.layers import Layers, layers
@@ -86,3 +87,8 @@ def numbers(here: Page) -> pd.DataFrame:
 def calls(here: Page) -> tuple[str, ...]:
     """The calls that give these numbers."""
     return (f"layers(run, {here.view.ridge}, {chosen_class(here.view)})",)
+
+
+def command(here: Page) -> str:
+    """The command that prints these numbers."""
+    return f"python -m dntk_core layers --run {here.run.key} --ridge {here.view.ridge}{class_flag(here)} --json"

@@ -187,8 +187,7 @@ def calls(here: Page, question: Question) -> tuple[str, ...]:
 def command(here: Page, question: Question) -> str:
     """The command that prints these numbers."""
     words = current_distillation(here.live, here.view).command(here.run.key)
-    words = words.replace(" evaluate ", f" attribute {question.input} ", 1)
-    words = words.replace(f"--ridge {here.view.ridge}", f"--ridge {ridge(here, question)}")
+    words = words.replace(" evaluate ", f" attribute {number(question.input)} ", 1)
     given = {"--class": question.c, "--against": question.against}
     more = [f"{name} {value}" for name, value in given.items() if value is not None]
     more += [f"--targets {question.targets}", f"--way '{question.way}'", *([] if question.distilled else ["--full"])]

@@ -224,6 +224,4 @@ def calls(found: Progression) -> tuple[str, ...]:
 
 def command(found: Progression) -> str:
     """The command that prints these numbers."""
-    if found.series.key == default_series().key:
-        return "python -m dntk_core series --json"
-    return f"python -m dntk_core compare-runs {' '.join(found.series.keys)} --json"
+    return f"python -m dntk_core series {found.series.key} --json"

@@ -39,10 +39,10 @@ inputs are refused, those first of whose network's choice a predictor thinks lea
 $\sigma$ over logits. **AUROC of errors**: how well that doubt finds the network's own errors; 0.5 is chance.
 """
 SHIFT = r"""
-Test inputs are changed more and more: noise (+0.08 of standard deviation a step), blur (2.5 % of the side), contrast
-(18 % towards the mean), rotation (15°). **Right, alike**: the network's accuracy, and the share where the full kernel
-still chooses as the network does. **Doubt**: the mean over inputs, as a multiple of that of the inputs as they are.
-**AUROC**: how well doubt tells changed inputs from the same ones unchanged.
+Up to 100 test inputs, spread evenly, are changed more and more: noise (+0.08 of standard deviation a step), blur (2.5 %
+of the side), contrast (18 % towards the mean), rotation (15°). **Right, alike**: the network's accuracy, and the share
+where the full kernel still chooses as the network does. **Doubt**: the mean over inputs, as a multiple of that of the
+inputs as they are. **AUROC**: how well doubt tells changed inputs from the same ones unchanged.
 """
 OTHERS = r"""
 The same network and projection, other inputs $x$: $\sigma^2=\tau^2\big(K^c(x,x)-k_*^\top(K^c+\lambda I)^{-1}k_*\big)$,
@@ -96,7 +96,8 @@ def shift_panels(here: Page, choose: str, artifact: Artifact, name: str, strengt
             figures.over_strength(moved),
             f"Under {name}",
             f"From strength 0 to 5 the network's accuracy goes from {moved.accuracy[0]:.0%} to "
-            f"{moved.accuracy[-1]:.0%}; the full kernel's deviation grows {grown:.1f} times.",
+            f"{moved.accuracy[-1]:.0%} on {len(clean)} of the test inputs; the full kernel's deviation grows "
+            f"{grown:.1f} times.",
             SHIFT,
         ),
         Panel(
@@ -123,6 +124,12 @@ def foreign_panels(here: Page, choose: str) -> list[Panel]:
         )
         shown.append(Panel(f"uncertainty_also_{place}", figure, f"Other inputs: {name}", read, OTHERS))
     return shown
+
+
+def foreign_ends(here: Page, choose: str, artifact: Artifact) -> tuple[np.ndarray, np.ndarray]:
+    """The order of an added set's inputs, the least certain by the full kernel first, and all their deviations."""
+    deviation = foreign(doubt(here, choose), artifact).deviation[FULL]
+    return np.argsort(-deviation, kind="stable"), deviation
 
 
 def adding(here: Page) -> str:
@@ -166,10 +173,12 @@ def ends(here: Page, choose: str, count: int) -> tuple[list[int], list[int], np.
     return order[:count].tolist(), order[::-1][:count].tolist(), deviation
 
 
-def calls(here: Page, choose: str) -> tuple[str, ...]:
-    """The call that gives these numbers."""
+def calls(here: Page, choose: str, shift: str | None) -> tuple[str, ...]:
+    """The calls that give these numbers."""
     made = f"Doubt(Insight(run, live), {mixing_call(here)}, {choose!r}, {here.view.readout!r})"
-    return (f"judged({made}.test(), run.test_labels)",)
+    moved = (f"shifted({made}, ask(run, 'shifts'), {shift!r})[0]",) if shift else ()
+    others = (f"{{name: told_apart({made}, each) for name, each in added(run).items()}}",) if added(here.run) else ()
+    return (f"judged({made}.test(), run.test_labels)", *moved, *others)
 
 
 def command(here: Page, choose: str, shift: str | None) -> str:

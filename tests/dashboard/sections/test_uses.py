@@ -12,6 +12,7 @@ from dntk_core.dashboard.choices.view import View
 from dntk_core.dashboard.drawing.recipe import python
 from dntk_core.dashboard.page import Page
 from dntk_core.dashboard.sections import health, predictions, uncertainty
+from dntk_core.run.checkup import where
 from dntk_core.run.doubt import judged
 from dntk_core.run.live import Live
 
@@ -28,7 +29,10 @@ def test_every_panel_is_explained(here):
         assert panel.title and panel.read.endswith(".") and "$" in panel.definition, panel.key
 
 
-def test_the_command_of_a_prediction_says_what_the_page_shows(here, capsys):
+@pytest.mark.parametrize("method", ["local-global", "ridge-optimal"])
+def test_the_command_of_a_prediction_says_what_the_page_shows(here, capsys, method):
+    # Rows of ridge-optimal depend on the sidebar's ridge, whatever labels are read at.
+    here = replace(here, view=View(method=method))
     question = predictions.Question(7, 3, 5, "labels", "leave-one-out")
     found = predictions.explanation(here, question)
     words = shlex.split(predictions.command(here, question))
@@ -41,7 +45,7 @@ def test_the_command_of_a_prediction_says_what_the_page_shows(here, capsys):
 
 def test_the_code_of_these_pages_is_complete(here, capsys):
     calls = [*predictions.calls(here, predictions.Question()), *health.calls(here)]
-    calls += uncertainty.calls(here, "leave-one-out")
+    calls += uncertainty.calls(here, "leave-one-out", None)
     code = python(here.run.key, calls)
     exec(code, {})
     assert "Explanation(input=0" in capsys.readouterr().out
@@ -72,10 +76,12 @@ def test_a_suspicious_label_is_described_by_its_votes(here):
 
 
 def test_the_command_line_examines_a_run(here, capsys):
-    assert main(["health", "--run", here.run.key, "--top", "3", "--json"]) == 0
+    here = replace(here, view=View(kernel=3))
+    assert main([*shlex.split(health.command(here))[3:], "--top", "3"]) == 0
     said = json.loads(capsys.readouterr().out)
     found = health.suspicious(here)
-    assert [each["input"] for each in said["suspicious"]] == found.order[:3].tolist()
+    assert said["targets_held"] == where(health.insight(here), "logits", 3).targets.tolist()
+    assert [each["index"] for each in said["suspicious"]] == found.order[:3].tolist()
     assert main(["health", "--run", here.run.key]) == 0
     assert "labels are outvoted" in capsys.readouterr().out
 
