@@ -46,7 +46,7 @@ def embed(kernel: np.ndarray | Kernel, largest: int = 50, together: Together | N
     """
     kernel = as_kernel(kernel)
     if kernel.m <= EVERY:
-        return Embedding(_leading(affinity(kernel.block(*2 * (np.arange(kernel.m),))), largest)[1])
+        return Embedding(_leading(affinity(kernel.block(np.arange(kernel.m), np.arange(kernel.m))), largest)[1])
     chosen = np.random.default_rng(0).permutation(kernel.m)[:LANDMARKS]
     # Cosines need no more digits than the features have.
     W = affinity(kernel.block(chosen, chosen, np.float32))

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from dntk_core.base.errors import DNTKError
-from dntk_core.kernels.class_kernels import Blocks, ClassKernels, Kernels, checked
+from dntk_core.kernels.class_kernels import NOT_KEPT, Blocks, ClassKernels, Kernels, checked
 from dntk_core.kernels.decomposition import Decomposition
 from dntk_core.kernels.kernel import Kernel
 from dntk_core.kernels.modes import Modes, dense_modes
@@ -49,8 +49,14 @@ class Shared(ClassKernels):
     def rotate(self, parts: Decomposition, share: float) -> None:
         return None
 
+    def rotate_whole(self, vectors: np.ndarray) -> np.ndarray:
+        raise DNTKError(NOT_KEPT)
+
     def predict_mixed(self, mixed: np.ndarray, beta: np.ndarray) -> Iterator[np.ndarray]:
-        raise DNTKError("the features of these kernels are not kept")
+        raise DNTKError(NOT_KEPT)
+
+    def predict_features(self, w: np.ndarray) -> Iterator[np.ndarray]:
+        raise DNTKError(NOT_KEPT)
 
     def for_all(self, one: np.ndarray) -> np.ndarray:
         """One array (…) as every class sees it: (C, …)."""

@@ -84,8 +84,8 @@ class Analysed:
         return assembled(whole, np.array(found["labels"]), parts, found["overlap"])
 
     def rotated(self, H: int, parts: Decomposition, share: float) -> Rotated | None:
-        """The features met with the leading local eigenvectors."""
-        if share != SHARES[0] or (found := self._get(str(H))) is None:
+        """The features met with the leading local eigenvectors; a kernel that classes share has none of its own."""
+        if self.run.spec.sketch.used or share != SHARES[0] or (found := self._get(str(H))) is None:
             return None
         return Rotated(places(parts, share)[1], found["rows"], found["gram"])
 

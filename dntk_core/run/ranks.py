@@ -8,6 +8,7 @@ from contextlib import contextmanager
 import numpy as np
 import torch
 import torch.distributed as dist
+from torch.distributed.distributed_c10d import PrefixStore
 from torch.distributed.rendezvous import rendezvous
 
 from dntk_core.base.errors import DNTKError
@@ -50,7 +51,7 @@ def joined() -> Iterator[Together]:
     try:
         # torchrun's store outlives a restart, and with it where the processes before were to be met.
         store, rank, size = next(rendezvous("env://"))
-        attempt = dist.PrefixStore(os.environ.get("TORCHELASTIC_RESTART_COUNT", "0"), store)
+        attempt = PrefixStore(os.environ.get("TORCHELASTIC_RESTART_COUNT", "0"), store)
         dist.init_process_group("gloo", store=attempt, rank=rank, world_size=size)
         yield Ranks()
         dist.barrier()

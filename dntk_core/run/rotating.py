@@ -42,7 +42,8 @@ def _rotated(live: Rememberer, mixing: Lifted) -> Rotated | None:
     share, known = _share(mixing), live.ahead
 
     def find() -> Rotated | None:
-        return (known and known.rotated(setting.H, own, share)) or live.problem.kernels.rotate(own, share)
+        kept = known.rotated(setting.H, own, share) if known else None
+        return kept or live.problem.kernels.rotate(own, share)
 
     return live.remember(("rotated", setting.H, share), find)
 
