@@ -66,7 +66,7 @@ def cookie(address: str) -> str:
     return f"dntk-token-{address.rpartition(':')[2]}={TOKEN}"
 
 
-PATHS = ("/", "/Spectra", "/_stcore/host-config", "/_stcore/health", "/static/index.html", "/media/x")
+PATHS = ("/", "/Spectra", "/_stcore/host-config", "/_stcore/health", "/static/index.html", "/media/x", "/frames/x")
 
 
 @pytest.mark.parametrize("path", PATHS)
