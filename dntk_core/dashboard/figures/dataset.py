@@ -93,7 +93,7 @@ def gallery(
     # Tiles keep their shape: a panel that is wider than they need is left empty.
     x = [SQUARE | {"visible": False, "range": [-0.5, tiles - 0.5]}, classes | {"showgrid": False, "zeroline": False}]
     y = [ends | ticks, ends | {"matches": "y", "visible": False}]
-    titles, widths = ["Distilled, with their weights", "Soft labels"], [max(tiles, 4), max(4, 0.4 * len(names))]
+    titles, widths = ["Distilled, with their weights", "Soft labels"], [max(tiles, 4), np.clip(0.4 * len(names), 4, 12)]
     if real is not None:
         x.append(SQUARE | {"visible": False, "range": [-0.5, REAL - 0.5]})
         y.append(ends | {"matches": "y", "visible": False})

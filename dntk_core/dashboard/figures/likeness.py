@@ -71,7 +71,7 @@ def classes(between: np.ndarray, names: Sequence[str]) -> go.Figure:
         "hovertemplate": "A's %{y} and B's %{x}: CKA %{z:.3f}<extra></extra>",
         "meta": {"x": "class of B", "y": "class of A", "z": "CKA"},
     }
-    plain = {"type": "category", "showgrid": False}
+    plain = {"type": "category", "showgrid": False, "automargin": True}
     return figure(
         [heat],
         height=min(max(320, 120 + 26 * len(names)), TABLE),
