@@ -16,7 +16,7 @@ from dntk_core.dashboard.choices.mixing import current_distillation, current_mix
 from dntk_core.dashboard.choices.pins import differences, pin, pinned
 from dntk_core.dashboard.choices.tabs import tab
 from dntk_core.dashboard.choices.view import link, restore
-from dntk_core.dashboard.computing.probing import offer_probe
+from dntk_core.dashboard.computing.probing import offer_probe, unprobed
 from dntk_core.dashboard.drawing import literal
 from dntk_core.dashboard.drawing.metrics import METRICS, of, written
 from dntk_core.dashboard.drawing.panel import Panel, show
@@ -100,11 +100,12 @@ def show_likeness(one: Page, other: Page) -> None:
     if reason := why_not(one.run, other.run):
         st.info(literal.markdown(f"These two kernels cannot be compared entry by entry: {reason}."))
         return
+    missing = unprobed(one.run, other.run)
     with st.spinner("Comparing kernels", show_time=True):
         panels = likeness.panels(one, other)
     for panel in panels:
         show(panel)
-    offer_probe(one.run, other.run)
+    offer_probe(missing)
     st.code(f"python -m dntk_core compare-runs {one.run.key} {other.run.key}", language="bash")
 
 

@@ -11,12 +11,22 @@ from dntk_core.run.finished import Run
 STAGE = "probed"
 
 
-def offer_probe(*runs: Run) -> None:
-    """Where the exact kernels of a few inputs are not there yet, offer to compute them."""
+def unprobed(*runs: Run) -> list[Run]:
+    """The runs whose exact kernels of a few inputs are not there yet.
+
+    To be asked before what they bring is drawn: if they come meanwhile, the page still follows them and draws again.
+    """
+    missing = []
     for run in runs:
-        if known(run, STAGE) is not None:
+        if known(run, STAGE) is None:
+            missing.append(run)
+        else:
             computations.jobs().forget(_key(run))
-    missing = [run for run in runs if known(run, STAGE) is None]
+    return missing
+
+
+def offer_probe(missing: list[Run]) -> None:
+    """Offer to compute the exact kernels of runs that lack them."""
     # Networks that Python or a user's own code made are not loaded here.
     if not missing or any(run.spec.from_python or run.spec.model.own or run.spec.data.own for run in missing):
         return
