@@ -100,7 +100,9 @@ class Convolution(MatrixOperation):
             return super().gradients(call, side, delta, room)
         found = {}
         if "weight" in call.leaves:
-            found["weight"] = strips_gradient(call, side, delta) if _in_strips(call) else call_gradient(call, side, delta)
+            found["weight"] = (
+                strips_gradient(call, side, delta) if _in_strips(call) else call_gradient(call, side, delta)
+            )
         if "bias" in call.leaves:
             found["bias"] = self.signal(call, delta).sum(-1)
         return found
