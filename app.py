@@ -10,7 +10,8 @@ from dntk_core.dashboard.asking.noting import fold
 from dntk_core.dashboard.asking.opened import opened
 from dntk_core.dashboard.choices.picks import on_click
 from dntk_core.dashboard.choices.sidebar import publish
-from dntk_core.dashboard.computing import computations
+from dntk_core.dashboard.computing import ahead, computations
+from dntk_core.dashboard.drawing import frames
 from dntk_core.dashboard.drawing.navigation import links
 from dntk_core.dashboard.drawing.panel import show
 from dntk_core.dashboard.home import WHAT, cached_runs, new_run, steps, summary
@@ -25,7 +26,8 @@ def home() -> None:
     with frame("Distilled neural tangent kernels") as navigation:
         st.markdown(WHAT)
         link, spec, classes = {"run": open_key()}, RunSpec.default(), 0
-        if computations.available(open_key()):
+        there = computations.available(open_key())
+        if there and ahead.ready(open_key()):
             here = enter()
             fold(here.run.key, "Home")
             link, spec, classes = here.link, here.run.spec, len(here.run.class_names)
@@ -44,7 +46,7 @@ def home() -> None:
                     show(panel, on_click=on_click(lambda point: costs.pick_at(here, point)))
             except Vanished as error:
                 st.error(str(error))
-        else:
+        elif not there:
             refuse()
         links(navigation, link)
         computations.follow()
@@ -59,4 +61,4 @@ if __name__ == "__main__":
     home()
 else:
     # What `streamlit run` serves: every request passes the gate before Streamlit sees it.
-    app = st.App(__file__, middleware=[Middleware(Gate)], lifespan=ends_when_told)
+    app = st.App(__file__, routes=[frames.route()], middleware=[Middleware(Gate)], lifespan=ends_when_told)

@@ -4,16 +4,16 @@
 
 The linear datamodelling score: over halves, Spearman's correlation of a test input's margin in the network retrained on
 the half with the sum of the half's attributions; the mean over test inputs. One checkpoint, the same for all. Ours read
-cached gradients; `traker` and `dattri` start from the network and are left out where they are not installed. What has
-to be chosen (our ridge; TRAK's dimensions and regulariser) is chosen on retrained networks of their own, which judge
-nothing; what the judging ones would have chosen is printed beside it.
+cached kernels, and once more start from the network as `traker` and `dattri` do, gradients and kernels included; these
+are left out where they are not installed. What has to be chosen (our ridge; TRAK's dimensions and regulariser) is
+chosen on retrained networks of their own, which judge nothing; what the judging ones would have chosen is printed
+beside it.
 """
 
 import argparse
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 from tempfile import gettempdir
 
@@ -28,11 +28,14 @@ from dntk_core.base.spec import InputSpec
 from dntk_core.base.terminal import Bar
 from dntk_core.distill import Mixing
 from dntk_core.gradients import prepare, project_batch, projector
-from dntk_core.run.insight import Insight
-from dntk_core.uses.attribution import Evidence
+from dntk_core.gradients.sketch import Sketched, combinations
+from dntk_core.kernels.class_kernels import ClassKernels, Kernels, kernels_from_features
+from dntk_core.kernels.shared import SharedKernels
+from dntk_core.run.insight import LABEL_RIDGE, Insight
+from dntk_core.uses.attribution import Evidence, leave_one_out_effects
 from dntk_core.uses.fit import fit
-from dntk_core.uses.goals import margins
-from dntk_core.uses.tangents import tangents
+from dntk_core.uses.goals import margins, one_hot
+from dntk_core.uses.tangents import Tangents, tangents
 
 SPEC = replace(RunSpec.default(), inputs=InputSpec(kernel=1297, test=300))
 WAYS = {
@@ -43,9 +46,13 @@ WAYS = {
 }
 SIZES = (50, 10)
 RIDGES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
+# Of ours from the network on: dimensions, and sums of logits in the place of the ten logits (None: all logits).
+STARTED = ((2048, None), (512, None), (256, None), (512, 4), (512, 2), (256, 2))
 # Of TRAK: below the number of inputs, where its matrix has an inverse, and traker's own, which needs a regulariser.
 DIMENSIONS = (256, 2048)
 BLOCK = 100
+# dattri's own lies between.
+DATTRI = (256, 512, 2048)
 REGULARISERS = (0.0, 0.01, 0.1, 1.0, 10.0)
 
 
@@ -75,7 +82,7 @@ class Judges:
     def line(self, name: str, found: np.ndarray, seconds: float, note: str = "") -> tuple[float, float]:
         """Print both scores of attributions (t, m); return them."""
         (score, error), (chose, _) = (datamodelling_score(found, each) for each in (self.judging, self.choosing))
-        print(f"{name:42} {score:7.3f} {error:6.3f} {chose:9.3f} {seconds:8.2f}  {note}", flush=True)
+        print(f"{name:52} {score:7.3f} {error:6.3f} {chose:9.3f} {seconds:8.2f}  {note}", flush=True)
         return score, chose
 
 
@@ -95,15 +102,46 @@ def ours(run: Run, live: Live, way: str, mixing: Mixing | None, ridge: float) ->
     return ordered(run, insight.attribute(evidence, way, index, margins(run.test_logits, run.test_labels)))
 
 
-def gradient_seconds(run: Run) -> float:
-    """Processor seconds of the gradients of all inputs that ours read from the cache, computed once more."""
-    started = time.process_time()
-    _, model, *batches = parts(run)
-    network = prepare(model, batches[0][0][0][:8])
-    through = projector(network, run.spec.projection, torch.device("cpu"))
-    for x, _ in chain(*batches):
-        project_batch(network, through, x)
-    return time.process_time() - started
+def from_the_network(run: Run, k: int, q: int | None, ridge: float) -> np.ndarray:
+    """Leave-one-out of every test input's margin, (t, m), with nothing cached but the network.
+
+    k: dimensions of the projection; q: sums of logits that all classes share the kernel of, None for a kernel each
+    """
+    _, model, train, test = parts(run)
+    C = run.targets.shape[1]
+    module = model if q is None else Sketched(model, "logits", combinations(C, q, 0, ()))
+    network = prepare(module, train[0][0][:8])
+    through = projector(network, replace(run.spec.projection, k=k), torch.device("cpu"))
+    features = [
+        np.concatenate([project_batch(network, through, x)[0].numpy() for x, _ in batches], axis=1)
+        for batches in (train, test)
+    ]
+    kernels: ClassKernels
+    if q is None:
+        kernels = kernels_from_features(*features)
+    else:
+        # The mean of q kernels is the kernel of all their features side by side.
+        mean = kernels_from_features(*(np.concatenate(each, axis=1)[None] / np.sqrt(q) for each in features))
+        kernels = SharedKernels(mean, Kernels(mean.train[:0], mean.cross[:0]), (), C)
+    labels, tested = (np.concatenate([y.numpy() for _, y in batches]) for batches in (train, test))
+    with torch.no_grad():
+        goals = margins(torch.cat([model(x) for x, _ in test]).double().numpy(), tested)
+    made = fit(kernels, one_hot(labels, C), ridge * kernels.scale)
+    return leave_one_out_effects(Evidence(made, unasked), np.arange(len(tested)), goals)
+
+
+def unasked() -> Tangents:
+    """Leave-one-out reads no gradients of margins."""
+    raise NotImplementedError
+
+
+def started(run: Run, judges: Judges, ridge: float) -> None:
+    """Print leave-one-out from the network on, at every setting, at the chosen ridge and at the default one."""
+    for k, q in STARTED:
+        sums = "every class" if q is None else f"{q} sums of logits"
+        for at in dict.fromkeys((ridge, LABEL_RIDGE)):
+            found, seconds = timed(lambda k=k, q=q, at=at: from_the_network(run, k, q, at))
+            judges.line(f"from the network, k = {k}, {sums}, ridge {at:g}", found, seconds)
 
 
 def chosen_ridge(run: Run, judges: Judges) -> float:
@@ -137,7 +175,7 @@ def trak_from_cache(run: Run, judges: Judges) -> None:
 
 
 def peers(run: Run, judges: Judges, named: list[str]) -> None:
-    """Print `traker` at every setting, then as the package projects by itself, and `dattri` at the best regulariser."""
+    """Print `traker` at every setting, then as the package does by itself, and `dattri` at the best regulariser."""
     best = (-np.inf, DIMENSIONS[0], 1.0)
     if "traker" in named:
         for k in DIMENSIONS:
@@ -145,10 +183,10 @@ def peers(run: Run, judges: Judges, named: list[str]) -> None:
                 _, chose = judges.line(f"traker, k = {k}, regulariser {regulariser:g}", found, seconds)
                 best = max(best, (chose, k, regulariser))
         print(f"traker is best with k = {best[1]}, regulariser {best[2]:g}, by the choosing networks")
-        for _, found, seconds in traker(run, best[1], best[2:], BLOCK):
-            judges.line(f"traker, k = {best[1]}, its own blocks of {BLOCK}", found, seconds)
+        for _, found, seconds in traker(run, DIMENSIONS[-1], best[2:], BLOCK):
+            judges.line(f"traker, k = {DIMENSIONS[-1]}, its own blocks of {BLOCK}", found, seconds)
     if "dattri" in named:
-        for k in DIMENSIONS:
+        for k in DATTRI:
             judges.line(f"dattri, k = {k}, regulariser {best[2]:g}", *dattri(run, k, best[2]))
 
 
@@ -164,10 +202,8 @@ def main() -> None:
     run = load_or_build(SPEC, Bar())
     index, count = np.array(run.artifacts["inputs"]["test_index"]), arguments.networks + arguments.choosing
     judges = Judges(retrained(run.spec, index, count, arguments.kept), arguments.networks)
-    gradients = gradient_seconds(run)
     print(f"{arguments.networks} networks judge, {arguments.choosing} choose; {len(run.test_labels)} test inputs")
-    print(f"gradients of all inputs, once for all of ours: {gradients:.1f} s\n")
-    print(f"{'attribution':42} {'LDS':>7} {'±':>6} {'choosing':>9} {'CPU s':>8}")
+    print(f"{'attribution':52} {'LDS':>7} {'±':>6} {'choosing':>9} {'CPU s':>8}")
     ridge, live = chosen_ridge(run, judges), Live(run.problem)
     for name, way in WAYS.items():
         for size in (None, *SIZES) if way in ("leave-one-out", "contribution") else (None,):
@@ -175,6 +211,7 @@ def main() -> None:
             # A live object of its own: what it would remember is part of the time.
             found, seconds = timed(lambda way=way, mixing=mixing: ours(run, Live(run.problem), way, mixing, ridge))
             judges.line(name + (", full" if size is None else f", s = {size}"), found, seconds)
+    started(run, judges, ridge)
     trak_from_cache(run, judges)
     try:
         peers(run, judges, arguments.peers)

@@ -18,10 +18,11 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from tests import watch
 from tests.fuzz import REASONS, TARGETS, Target
 from tests.fuzz_files import FILES
+from tests.fuzz_saved import SAVED
 from tests.reach import Reach
 
 COLUMNS = ("inputs", "accepted", "refused", "reasons", "lines reached, %", "crashes", "writes outside")
-KINDS = TARGETS | FILES
+KINDS = TARGETS | FILES | SAVED
 # Of a parser's lines; the rest is for what a disk does.
 REACHED = 70
 

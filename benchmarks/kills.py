@@ -31,7 +31,8 @@ def main() -> int:
     print("\n".join(outcome.faults))
     with tempfile.TemporaryDirectory() as folder:
         told = build_together(short_run(Path(folder)), Path(folder) / "cache", arguments.together)
-    twice = [stage for stage, who in told.items() if len(who) > 1 and stage != "features"]
+    # Whoever helps with gradients loads the data for that.
+    twice = [stage for stage, who in told.items() if len(who) > 1 and stage not in ("data", "features")]
     print(f"{arguments.together} processes at once: {len(told)} kinds of work, {len(twice)} done twice {twice or ''}")
     return int(bool(outcome.faults or twice))
 

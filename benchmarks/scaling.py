@@ -3,13 +3,14 @@
     python -m benchmarks.scaling [--repeats 3] [--logits 1000] [--sums 32]
 
 Here: the features stage of the digits run under torchrun with 1 and 2 ranks of one thread each, alternately, and the
-analyses of that run by as many; features must agree bit for bit. There: ResNet-50 at 224 px, so many sums of so many
-logits (0: every logit). Its cost per input is counted in operations, times what
-the engine was measured to need beyond the signal back-propagation (in processor time, on this machine); the hardware
-is that of HARDWARE. Beside gradients all else is counted: images read, shards written and hashed by each rank, and
-hashed once more by whoever first reads them; and the analyses on the processors beside the GPUs, whose speed at one
-thread and at hashing is measured here: products of Lanczos and what it reads, sums between ranks, orthogonalisation
-(which every rank does for itself), second moments and their eigenproblems.
+analyses of synthetic features by as many; features must agree bit for bit. There: ResNet-50 at 224 px, so many sums of
+so many logits (0: every logit). Its cost per input is counted in operations, times what the engine was measured to need
+beyond the signal back-propagation (in processor time, on this machine); the hardware is that of HARDWARE. Beside
+gradients all else is counted: images read, shards written and hashed by each rank, and hashed once more by whoever
+first reads them; and the analyses on the processors beside the GPUs, whose speed at one thread, at hashing and at
+k-means is measured here: products of Lanczos and what it reads, sums between ranks, orthogonalisation (which every rank
+does for itself), what test inputs see of the eigenvectors, the embedding, clusters and the eigenpairs within them,
+second moments of exact classes, and the readout of all logits.
 """
 
 import argparse
@@ -18,6 +19,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter, process_time
 
@@ -31,19 +33,42 @@ from dntk_core.base.spec import InputSpec, ModelSpec, ProjectionSpec, RunSpec
 from dntk_core.cache.store import Store
 from dntk_core.gradients.preparation import prepare
 from dntk_core.gradients.stream import project_batch, projector
+from dntk_core.kernels.clusters import LANDMARKS
+from dntk_core.kernels.kmeans import kmeans
+from dntk_core.run.from_features import from_features
 from dntk_core.run.pipeline import open_run
 from dntk_core.run.stages.features import forward_flops
 
 ROOT = Path(__file__).resolve().parent.parent
 SPEC = RunSpec(model=ModelSpec(epochs=0), inputs=InputSpec(kernel=1200, test=500))
+# Classes, inputs and dimensions of the features that are analysed.
+SYNTHETIC = 8, 6000, 256
 IMAGES, IMAGE_BYTES = 1_281_167, 110_000
 # A GPU like an A100: float32 products through tensor cores (TF32, 156 TFLOP/s), 35 % of it in practice, 40 GB;
 # storage that all ranks share.
-# Eight cores beside every GPU, and a network of 100 Gbit/s.
-HARDWARE = {"flops": 156e12, "share": 0.35, "memory": 40e9, "storage": 10e9, "cores": 8, "network": 12.5e9}
+# Eight cores and 128 GB beside every GPU, half of it for features, and a network of 100 Gbit/s.
+HARDWARE = {
+    "flops": 156e12,
+    "share": 0.35,
+    "memory": 40e9,
+    "storage": 10e9,
+    "cores": 8,
+    "ram": 128e9,
+    "network": 12.5e9,
+}
 # Of Lanczos: vectors at a time, and in all.
 BLOCK, BASIS = 128, 2048
+TESTS, CLUSTERS, EXACT = 50_000, 20, 20
 GPUS = (8, 64, 512)
+
+
+@dataclass(frozen=True)
+class Rates:
+    """What one thread does here in a second: bytes hashed, float64 operations of products, points in k-means."""
+
+    hashed: float
+    products: float
+    clustered: float
 
 
 def main() -> None:
@@ -76,6 +101,7 @@ def here(repeats: int) -> None:
                 analysed[ranks].append(analyse(Path(folder), ranks))
     same = all(np.array_equal(found[0], each) for each in found[1:])
     print(f"digits, {SPEC.inputs.kernel} + {SPEC.inputs.test} inputs, {os.cpu_count()} cores; bit for bit: {same}")
+    print("analyses: {} classes, {:,} inputs, k = {}, leading eigenpairs and 5 and 10 clusters".format(*SYNTHETIC))
     print("| ranks | features, s | speed-up | analyses, s, with their start | speed-up |\n|---|---|---|---|---|")
     for ranks in seconds:
         gains = [np.median(np.array(each[1]) / np.array(each[ranks])) for each in (seconds, analysed)]
@@ -92,8 +118,15 @@ def build(folder: Path, ranks: int):
 
 def analyse(folder: Path, ranks: int) -> float:
     """Seconds by the clock of all analyses for 5 and 10 clusters."""
+    C, m, k = SYNTHETIC
+    rng = np.random.default_rng(0)
+    phi = (rng.standard_normal((C, m + 100, k)) / np.arange(1, k + 1)).astype(np.float32)
+    logits = phi.sum(axis=2).T
+    labels = logits.argmax(axis=1)
+    parts = phi[:, :m], phi[:, m:], logits[:m], logits[m:], labels[:m], labels[m:]
+    key = from_features(*parts, store=Store(folder)).key
     started = perf_counter()
-    launched(folder, ranks, "analyse", SPEC.key, "--clusters", "5", "10")
+    launched(folder, ranks, "analyse", key, "--clusters", "5", "10")
     return perf_counter() - started
 
 
@@ -105,7 +138,7 @@ def launched(folder: Path, ranks: int, *command: str) -> None:
 
 
 def there(logits: int, sums: int) -> None:
-    """Predict ImageNet with ResNet-50."""
+    """Predict ImageNet with ResNet-50, `EXACT` classes beside the sums."""
     torch.manual_seed(0)
     # What the engine takes beyond the signals does not depend on how many there are.
     module, x = torchvision.models.resnet50(num_classes=10).eval(), torch.randn(2, 3, 224, 224)
@@ -115,14 +148,16 @@ def there(logits: int, sums: int) -> None:
     beyond = np.median(ratios)
     forward = forward_flops(network, x[:1])
     each = sums * (peak(6) - peak(2)) / 4
-    hashing, products = rates()
+    rates = measured()
     print(f"\nImageNet ({IMAGES:,} images), ResNet-50 at 224 px, {sums} sums of {logits} logits, k = {through.k}")
     print(f"forward {forward / 1e9:.1f} GFLOP; the engine takes {beyond:.2f} × the signal back-propagation (measured)")
     print(f"memory per input at most {each / 1e6:.0f} MB: measured for one logit, times all, as GPUs take them at once")
     print(
-        f"one thread here: hashing {hashing / 1e9:.2f} GB/s, float64 products {products / 1e9:.0f} GFLOP/s (measured)"
+        f"one thread here: hashing {rates.hashed / 1e9:.2f} GB/s, float64 products {rates.products / 1e9:.0f} GFLOP/s, "
+        f"k-means {rates.clustered:,.0f} points/s at H = {CLUSTERS} (measured)"
     )
-    terms = {gpus: minutes(gpus, sums, through.k, forward * (1 + sums * beyond), hashing, products) for gpus in GPUS}
+    flops = forward * (1 + (sums + EXACT) * beyond)
+    terms = {gpus: minutes(gpus, logits, sums, through.k, flops, rates) for gpus in GPUS}
     print("| minutes | " + " | ".join(f"{gpus} GPUs" for gpus in GPUS) + " |\n" + "|---" * (len(GPUS) + 1) + "|")
     for name in terms[GPUS[0]]:
         print(f"| {name} | " + " | ".join(f"{terms[gpus][name]:.1f}" for gpus in GPUS) + " |")
@@ -131,30 +166,45 @@ def there(logits: int, sums: int) -> None:
     print("largest: " + "; ".join(f"{gpus} GPUs: {name}" for gpus, name in largest.items()))
 
 
-def minutes(gpus: int, sums: int, k: int, flops: float, hashing: float, products: float) -> dict[str, float]:
+def minutes(gpus: int, logits: int, sums: int, k: int, flops: float, rates: Rates) -> dict[str, float]:
     """What every part takes, one after the other, for m = all images as kernel inputs."""
-    m, written, blocks = IMAGES, 4.0 * IMAGES * sums * k, BASIS // BLOCK
-    storage, network, ours = HARDWARE["storage"], HARDWARE["network"], HARDWARE["cores"] * products
-    exchanged = blocks * (2 * 8 * sums * k * BLOCK + 8 * m * BLOCK)
+    m, width, blocks = IMAGES, sums * k, BASIS // BLOCK
+    read, written, own = 4.0 * m * width, 4.0 * (m + TESTS) * (sums + EXACT) * k, 4.0 * m * EXACT * k
+    storage, network, ours = HARDWARE["storage"], HARDWARE["network"], HARDWARE["cores"] * rates.products
+    exchanged = blocks * (2 * 8 * width * BLOCK + 8 * m * BLOCK) + 2 * 8 * width * BASIS + 2 * 8 * EXACT * k**2
+    # Inputs of all clusters that one rank decomposes: never less than one cluster.
+    within = max(m / CLUSTERS, m / gpus)
+    # Rows that fit are read once for all products.
+    held = read / gpus <= HARDWARE["ram"] / 2
     seconds = {
-        "gradients": m / gpus * flops / (HARDWARE["flops"] * HARDWARE["share"]),
-        "reading images": m * IMAGE_BYTES / storage,
+        "gradients": (m + TESTS) / gpus * flops / (HARDWARE["flops"] * HARDWARE["share"]),
+        "reading images": (m + TESTS) * IMAGE_BYTES / storage,
         "writing shards": written / storage,
-        "hashing shards, each rank its own": written / gpus / hashing,
-        "verifying shards when first read, each rank its own": written / gpus / hashing,
-        "Lanczos: products": blocks * 4 * m * sums * k * BLOCK / gpus / ours,
-        "Lanczos: reading features": 2 * blocks * written / storage,
-        "Lanczos: sums between ranks": exchanged / network,
+        "hashing shards, each rank its own": written / gpus / rates.hashed,
+        "verifying shards when first read, each rank its own": written / gpus / rates.hashed,
+        "Lanczos: products": blocks * 4 * m * width * BLOCK / gpus / ours,
+        "Lanczos: reading features": (1 if held else 2 * blocks) * read / storage,
         "Lanczos: orthogonalisation, every rank": 4 * m * BASIS**2 / ours,
-        "second moments": (m * sums * k * k / ours + 10 * sums * k**3 / ours) / gpus + written / storage,
+        "sums between ranks": exchanged / network,
+        "what test inputs see": 2 * (m + TESTS) * width * BASIS / gpus / ours + (not held) * read / storage,
+        f"second moments of {EXACT} exact classes": EXACT * (m * k**2 / gpus + 10 * k**3) / ours + own / storage,
+        "embedding by landmarks": 2 * m * LANDMARKS * width / gpus / ours + read / storage,
+        f"k-means, H = {CLUSTERS}": m / gpus / rates.clustered,
+        f"within {CLUSTERS} clusters, each on one rank": 4 * within * (width + BASIS) * BASIS / ours + read / storage,
+        "readout of all logits, one process": 4 * (m + TESTS) * BASIS * logits / ours,
     }
     return {name: value / 60 for name, value in seconds.items()}
 
 
-def rates() -> tuple[float, float]:
-    """Bytes hashed and float64 operations of a product, per second of one thread."""
+def measured() -> Rates:
+    """What one thread does here."""
     data, A = bytes(2**26), np.random.default_rng(0).standard_normal((1024, 1024))
-    return len(data) / timed(lambda: hashlib.sha256(data).digest()), 2 * 1024**3 / timed(lambda: A @ A)
+    points = np.random.default_rng(0).standard_normal((10_000, CLUSTERS))
+    return Rates(
+        len(data) / timed(lambda: hashlib.sha256(data).digest()),
+        2 * 1024**3 / timed(lambda: A @ A),
+        len(points) / timed(lambda: kmeans(points, CLUSTERS, np.random.default_rng(0))),
+    )
 
 
 def peak(inputs: int) -> int:

@@ -3,38 +3,44 @@
 import streamlit as st
 
 from dntk_core.base.numbering import number
+from dntk_core.dashboard.asking.opened import opened
+from dntk_core.dashboard.asking.testing import show_tests
 from dntk_core.dashboard.choices.mixing import USES
+from dntk_core.dashboard.choices.picks import on_click
 from dntk_core.dashboard.choices.tabs import tab
-from dntk_core.dashboard.computing.shifting import chosen_shift, shifted_images
-from dntk_core.dashboard.drawing.inputs import show_inputs
+from dntk_core.dashboard.computing.shifting import choose_strength, chosen_shift, other_images, shifted_images
 from dntk_core.dashboard.drawing.panel import show
 from dntk_core.dashboard.drawing.recipe import copy_recipe
-from dntk_core.dashboard.page import page
+from dntk_core.dashboard.page import follow, page
 from dntk_core.dashboard.sections import uncertainty
+from dntk_core.run.also import added
 from dntk_core.uses.uncertainty import NOISES
 
 with page(uncertainty.TITLE, uses=USES) as here:
     choose = tab(here, "noise", tuple(NOISES), label="Noise by")
     with st.spinner("Weighing beliefs", show_time=True):
-        (trust,) = uncertainty.panels(here, choose)
-    show(trust)
+        (trust,) = follow(here, lambda here: uncertainty.panels(here, choose))
+    show(trust, on_click=on_click(lambda point: uncertainty.pick_at(here, point)))
+    opened(here)
     st.dataframe(uncertainty.numbers(here, choose), hide_index=True)
     least, most, deviation = uncertainty.ends(here, choose, 10)
     for title, index in (("Least certain", least), ("Most certain", most)):
         with st.container(gap="xsmall"):
             st.markdown(f"##### {title} test inputs")
             words = [f"{number(i)} · ±{deviation[i]:.2g}" for i in index]
-            show_inputs(here.run, "test", index, words, key=f"uncertainty_{title.split()[0].lower()}")
+            show_tests(here, index, words, key=f"uncertainty_{title.split()[0].lower()}")
     st.markdown("#### Shifted inputs")
     asked = chosen_shift(here)
     if asked is not None:
         artifact, name, strength = asked
-        for panel in uncertainty.shift_panels(here, choose, artifact, name, strength):
-            show(panel)
+        over, doubts = uncertainty.shift_panels(here, choose, artifact, name, strength)
+        show(over, on_click=choose_strength)
+        show(doubts)
         shifted_images(here, artifact, name)
-    for panel in uncertainty.foreign_panels(here, choose):
+    for panel, (title, artifact) in zip(uncertainty.foreign_panels(here, choose), added(here.run).items(), strict=True):
         show(panel)
+        other_images(artifact, *uncertainty.foreign_ends(here, choose, artifact), key=title)
     if words := uncertainty.adding(here):
         st.caption(words)
-    command = uncertainty.command(here, choose, asked[1] if asked else None)
-    copy_recipe(here, *uncertainty.calls(here, choose), command=command)
+    shift = asked[1] if asked else None
+    copy_recipe(here, *uncertainty.calls(here, choose, shift), command=uncertainty.command(here, choose, shift))

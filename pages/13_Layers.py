@@ -4,36 +4,42 @@ from dataclasses import replace
 
 import streamlit as st
 
+from dntk_core.base.spec import RunSpec
 from dntk_core.dashboard.choices.sidebar import switch_run
 from dntk_core.dashboard.computing import computations
+from dntk_core.dashboard.computing.foretold import takes
 from dntk_core.dashboard.drawing.panel import show
 from dntk_core.dashboard.drawing.recipe import copy_recipe
-from dntk_core.dashboard.page import page
+from dntk_core.dashboard.page import follow, page
 from dntk_core.dashboard.sections import layers
 
 
-def compute() -> None:
+def compute(apart: RunSpec) -> None:
     """Compute the open run once more, with its blocks kept apart."""
-    spec = here.run.spec
-    apart = replace(spec, projection=replace(spec.projection, groups="blocks"))
     computations.start(apart)
     switch_run(apart.key)
 
 
-with page(layers.TITLE, uses=("kernel", "ridge")) as here:
-    if layers.kept(here):
+with page(layers.TITLE, uses=lambda run: ("kernel", "ridge") if layers.kept(run) else ()) as here:
+    if layers.kept(here.run):
         with st.spinner("Taking the kernel apart", show_time=True):
-            shares, between = layers.panels(here)
+            shares, between = follow(here, layers.panels)
         show(shares)
         st.dataframe(layers.numbers(here), hide_index=True, height="content")
         show(between)
-        command = f"python -m dntk_core layers --run {here.run.key} --ridge {here.view.ridge:g} --json"
-        copy_recipe(here, *layers.calls(here), command=command)
+        copy_recipe(here, *layers.calls(here), command=layers.command(here))
     elif here.run.spec.from_python:
         st.info("This run, made in Python, kept no groups of parameters.")
     else:
-        st.caption(
-            "This run kept no groups of parameters apart. Computing it with its blocks apart takes as long as its "
-            "gradients did, and no more disk; `dntk build --groups` takes layers and patterns of names as well."
+        spec = here.run.spec
+        apart = replace(spec, projection=replace(spec.projection, groups="blocks"))
+        st.markdown(
+            "Which parts of the network carry its kernel? This run kept no groups of parameters apart. Computing it "
+            "with its blocks apart takes as long as its gradients did, and no more disk; `dntk build --groups` takes "
+            "layers and patterns of names as well."
         )
-        st.button("Compute with blocks apart", on_click=compute, type="primary")
+        if computations.available(apart.key):
+            st.button("Open the run with blocks apart", on_click=switch_run, args=(apart.key,), type="primary")
+        else:
+            st.caption(takes(apart, len(here.run.class_names)))
+            st.button("Compute with blocks apart", on_click=compute, args=(apart,), type="primary")

@@ -1,5 +1,7 @@
 """Compare: two runs under the same sliders, or two settings of one run, side by side."""
 
+from functools import partial
+
 import streamlit as st
 
 from dntk_core.dashboard.asking.comparing import (
@@ -7,6 +9,7 @@ from dntk_core.dashboard.asking.comparing import (
     ask_errors,
     choose_sides,
     names,
+    paired,
     score_table,
     show_likeness,
     show_pair,
@@ -14,7 +17,7 @@ from dntk_core.dashboard.asking.comparing import (
 from dntk_core.dashboard.choices.mixing import USES
 from dntk_core.dashboard.choices.tabs import open_tab, tab
 from dntk_core.dashboard.drawing import literal
-from dntk_core.dashboard.page import page
+from dntk_core.dashboard.page import follow, page
 from dntk_core.dashboard.sections import SECTIONS
 
 uses = (*USES, *MORE.get(open_tab("figures", tuple(SECTIONS), "Spectra"), ()))
@@ -26,5 +29,6 @@ with page("Compare", uses=uses) as here:
         ask_errors(here, sides)
         show_likeness(*sides)
         section = tab(here, "figures", tuple(SECTIONS), "Spectra", "Figures")
-        for left, right in zip(*map(SECTIONS[section], sides), strict=False):
+        found = follow(here, partial(paired, panels=SECTIONS[section], sides=sides))
+        for left, right in zip(found[::2], found[1::2], strict=True):
             show_pair(left, right)

@@ -7,11 +7,13 @@ import streamlit as st
 from dntk_core.base.terminal import size
 from dntk_core.dashboard.choices.mixing import USES
 from dntk_core.dashboard.choices.tabs import tab
+from dntk_core.dashboard.drawing import literal
 from dntk_core.dashboard.offline.exporting import (
     as_parquet,
     file_stem,
     load_code,
     make_distilled,
+    said,
     tables,
     write_all,
     write_report,
@@ -26,6 +28,7 @@ with page("Export", uses=USES) as here:
 
     with left:
         st.markdown("#### Distilled gradient set")
+        st.markdown(literal.markdown(said(here)))
         st.caption("Features AΦ, targets AY, the mixing A, and inside them a manifest with all that made them.")
         suffix = tab(here, "format", tuple(EXPORTS), label="Format")
         wanted = (here.run.key, here.view, suffix)
@@ -46,18 +49,6 @@ with page("Export", uses=USES) as here:
             with st.expander("Load it in Python"):
                 st.code(load_code(here.run.key, file.name), language="python")
 
-    with right:
-        st.markdown("#### Tables")
-        st.caption("The distilled set and the spectra as plain tables.")
-        found = tables(here)
-        name = tab(here, "table", tuple(found), label="Table")
-        table = found[name]
-        st.dataframe(table.head(100), height=240, hide_index=True)
-        st.caption(f"{len(table):,} rows" + ("; the first 100 are shown." if len(table) > 100 else "."))
-        with st.container(horizontal=True):
-            offer("CSV", lambda: table.to_csv(index=False), f"{stem}-{name}.csv")
-            offer("Parquet", lambda: as_parquet(table), f"{stem}-{name}.parquet")
-
         st.markdown("#### Report")
         st.caption("Settings, scores and every figure of every page for this view, in one file that needs no internet.")
         offer("Make and download the report", lambda: write_report(here), f"{stem}-report.html")
@@ -65,3 +56,15 @@ with page("Export", uses=USES) as here:
         st.markdown("#### Everything")
         st.caption("The set, its manifest, all tables and the report of this view, with the code that loads it.")
         offer("Make and download the zip", lambda: write_all(here, suffix), f"{stem}.zip")
+
+    with right:
+        st.markdown("#### Tables")
+        st.caption("The distilled set and the spectra as plain tables.")
+        found = tables(here)
+        name = tab(here, "table", tuple(found), label="Table")
+        table = found[name]
+        st.dataframe(table.head(100), height=420, hide_index=True)
+        st.caption(f"{len(table):,} rows" + ("; the first 100 are shown." if len(table) > 100 else "."))
+        with st.container(horizontal=True):
+            offer("CSV", lambda: table.to_csv(index=False), f"{stem}-{name}.csv")
+            offer("Parquet", lambda: as_parquet(table), f"{stem}-{name}.parquet")

@@ -8,7 +8,7 @@ from dntk_core.dashboard.choices.sidebar import apply
 from dntk_core.dashboard.drawing.cautious import warn
 from dntk_core.dashboard.drawing.panel import show
 from dntk_core.dashboard.drawing.recipe import copy_recipe
-from dntk_core.dashboard.page import page
+from dntk_core.dashboard.page import follow, page
 from dntk_core.dashboard.sections import spectra
 
 
@@ -21,7 +21,7 @@ def look_at(point: dict) -> None:
 
 with page(spectra.TITLE, uses=("kernel", "epsilon", "energy", "H")) as here:
     warn(here.run)
-    decay, summary, picture = spectra.panels(here)
+    decay, summary, picture = follow(here, spectra.panels)
     left, right = st.columns([3, 2], gap="medium")
     with left:
         show(decay, on_click=look_at)

@@ -9,7 +9,7 @@ from dntk_core.dashboard.choices.sidebar import apply
 from dntk_core.dashboard.choices.stops import CONTAINED_RANKS
 from dntk_core.dashboard.drawing.panel import show
 from dntk_core.dashboard.drawing.recipe import copy_recipe
-from dntk_core.dashboard.page import page
+from dntk_core.dashboard.page import follow, page
 from dntk_core.dashboard.sections import containment
 
 
@@ -25,7 +25,7 @@ def clicked(point: dict) -> None:
 with page(containment.TITLE, uses=("kernel", "H", "epsilon", "energy", "rank"), scales=CONTAINED_RANKS) as here:
     null = offered(here)
     with st.spinner("Measuring clusters", show_time=True):
-        found = containment.panels(here, null)
+        found = follow(here, lambda here: containment.panels(here, null))
     for panel in found:
         show(panel, on_click=clicked)
     opened(here)

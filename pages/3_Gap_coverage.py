@@ -10,7 +10,7 @@ from dntk_core.dashboard.choices.stops import SEEN_GAPS
 from dntk_core.dashboard.choices.tabs import open_tab, tab
 from dntk_core.dashboard.drawing.panel import show
 from dntk_core.dashboard.drawing.recipe import copy_recipe
-from dntk_core.dashboard.page import page
+from dntk_core.dashboard.page import follow, page
 from dntk_core.dashboard.sections import coverage
 
 
@@ -27,7 +27,7 @@ with page(coverage.TITLE, uses=coverage.USES[open_tab("kernels", coverage.VIEWS)
     shown = tab(here, "kernels", coverage.VIEWS)
     null = offered(here)
     with st.spinner("Measuring clusters", show_time=True):
-        found = SHOWN[shown](here, null)
+        (found,) = follow(here, lambda here: (SHOWN[shown](here, null),))
     show(found, on_click=clicked)
     opened(here)
     copy_recipe(here, *coverage.calls(here))

@@ -7,7 +7,7 @@ from dntk_core.dashboard.choices.mixing import USES
 from dntk_core.dashboard.choices.picks import on_click
 from dntk_core.dashboard.drawing.panel import show
 from dntk_core.dashboard.drawing.recipe import copy_recipe, scores_command
-from dntk_core.dashboard.page import page
+from dntk_core.dashboard.page import follow, page
 from dntk_core.dashboard.sections import distillation
 
 with page(distillation.TITLE, uses=USES) as here:
@@ -15,7 +15,7 @@ with page(distillation.TITLE, uses=USES) as here:
     # Below the figures, but asked first: it decides which gradients they show.
     number = st.pagination(distillation.pages(here), key="gradients_page")
     with figures:
-        outcome, gallery = distillation.panels(here, number)
+        outcome, gallery = follow(here, lambda here: distillation.panels(here, number))
         clicked = on_click(lambda point: distillation.pick_at(here, number, point))
         show(outcome, on_click=clicked)
         opened(here)

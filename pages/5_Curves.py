@@ -4,19 +4,22 @@ import streamlit as st
 
 from dntk_core.dashboard.asking.errors import choose_errors
 from dntk_core.dashboard.asking.opened import opened
+from dntk_core.dashboard.choices.picks import pick
 from dntk_core.dashboard.choices.sidebar import apply
 from dntk_core.dashboard.choices.tabs import open_tab, tab
 from dntk_core.dashboard.drawing.cautious import warn
 from dntk_core.dashboard.drawing.metrics import FIRST, titles
 from dntk_core.dashboard.drawing.panel import show
 from dntk_core.dashboard.drawing.recipe import copy_recipe
-from dntk_core.dashboard.page import page
+from dntk_core.dashboard.page import follow, page
 from dntk_core.dashboard.sections import curves
 
 
 def clicked(point: dict) -> None:
-    """Set the sliders to the point that was clicked."""
+    """Set the sliders to the point that was clicked, and open the test inputs behind its score."""
     apply(**curves.sliders_at(here, over, point))
+    if found := curves.pick_at(here, over, point):
+        pick(found)
 
 
 with page(curves.TITLE, uses=curves.USES[open_tab("over", curves.VIEWS)]) as here:
@@ -28,7 +31,11 @@ with page(curves.TITLE, uses=curves.USES[open_tab("over", curves.VIEWS)]) as her
         bar.progress(event.done / event.total, f"Comparing methods: {event.note}")
 
     with bar, st.spinner("Distilling and scoring"):
-        found = curves.panel(here, over, report)
+        if over == "methods":
+            # Seconds, under a bar: too long to follow a slider.
+            found = curves.panel(here, over, report)
+        else:
+            (found,) = follow(here, lambda at: (curves.panel(at, over),))
     bar.empty()
     show(found, on_click=clicked)
     choose_errors(here.picked, ("full", "network") if over == "rank" else ("distilled", "full", "network"))

@@ -9,7 +9,7 @@ from dntk_core.dashboard.drawing import literal
 from dntk_core.dashboard.drawing.metrics import FIRST, titles
 from dntk_core.dashboard.drawing.panel import show
 from dntk_core.dashboard.drawing.recipe import copy_recipe
-from dntk_core.dashboard.page import page
+from dntk_core.dashboard.page import follow, page
 from dntk_core.dashboard.sections import grid
 
 
@@ -43,7 +43,7 @@ with page(grid.TITLE, uses=("H", "tau_v", "tau_g", "rule", "energy", "ridge", "r
             st.markdown(f":material/flag: {literal.markdown(said)}", width="content")
             st.button("Use this setting", on_click=apply, kwargs=grid.sliders(found, answer), type="primary")
     best = grid.best_settings(here, metric, clusters)
-    heatmaps, frontier, counts = grid.panels(here, metric, clusters, objective)
+    heatmaps, frontier, counts = follow(here, lambda here: grid.panels(here, metric, clusters, objective))
     show(heatmaps, on_click=clicked)
     left, right = st.columns(2, gap="medium")
     with left:

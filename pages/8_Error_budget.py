@@ -5,7 +5,7 @@ import streamlit as st
 from dntk_core.dashboard.choices.sidebar import apply
 from dntk_core.dashboard.drawing.panel import show
 from dntk_core.dashboard.drawing.recipe import copy_recipe
-from dntk_core.dashboard.page import page
+from dntk_core.dashboard.page import follow, page
 from dntk_core.dashboard.sections import budget, curves
 
 
@@ -17,7 +17,7 @@ def clicked(point: dict) -> None:
 with page(budget.TITLE, uses=("kernel", "ridge", "epsilon")) as here:
     known = st.session_state.get("budget_parts") == here.run.key
     with st.spinner("Evaluating the bounds"):
-        found = budget.panels(here, parts=known)
+        found = follow(here, lambda here: budget.panels(here, parts=known))
     for column, panel in zip(st.columns(2, gap="medium"), found, strict=True):
         with column:
             show(panel, on_click=clicked if panel.key == "budget_ridge" else None)

@@ -1,16 +1,31 @@
 """Predictions: what one of them is made of, by the full kernel and by the distilled one."""
 
+from collections.abc import Callable
+
 import streamlit as st
 
 from dntk_core.base.numbering import number
-from dntk_core.dashboard.asking.explaining import chosen_input, question_form
+from dntk_core.dashboard.asking.explaining import chosen_gradient, chosen_input, explain_class, question_form
+from dntk_core.dashboard.asking.opened import opened
 from dntk_core.dashboard.choices.mixing import USES
+from dntk_core.dashboard.choices.picks import Pick, on_click, pick
 from dntk_core.dashboard.drawing.inputs import show_inputs
 from dntk_core.dashboard.drawing.palette import BLUE, VERMILION
-from dntk_core.dashboard.drawing.panel import show
+from dntk_core.dashboard.drawing.panel import Panel, show
 from dntk_core.dashboard.drawing.recipe import copy_recipe
-from dntk_core.dashboard.page import page
+from dntk_core.dashboard.page import follow, page
 from dntk_core.dashboard.sections import predictions
+
+
+def open_input(index: int) -> None:
+    """Open a kernel input."""
+    pick(Pick.of("input", index))
+
+
+def clicked(panel: Panel) -> Callable[[dict], None]:
+    """What a click on a bar of a panel does."""
+    return on_click(lambda point: predictions.pick_at(panel.key, point))
+
 
 with page(predictions.TITLE, uses=USES) as here:
     index = chosen_input(here)
@@ -18,25 +33,28 @@ with page(predictions.TITLE, uses=USES) as here:
     with st.spinner("Explaining", show_time=True):
         found = predictions.explanation(here, question)
     left, right = st.columns([2, 3], gap="medium")
-    logits, speakers, *synthetic = predictions.panels(here, question, found)
+    # The answer is known for these sliders alone.
+    logits, speakers, *synthetic = follow(
+        here, lambda at: predictions.panels(at, question, found if at is here else None)
+    )
     with left:
         show_inputs(here.run, "test", [index], predictions.notes(here, [index]), key="predictions_input")
-        show(logits)
+        show(logits, on_click=explain_class)
     with right:
-        show(speakers)
+        show(speakers, on_click=clicked(speakers))
+    opened(here)
     for_, against, _ = found.speakers(predictions.SPEAKERS)
     for title, inputs, colour in (("for", for_, BLUE), ("against", against, VERMILION)):
         with st.container(gap="xsmall"):
             st.markdown(f"##### Speak {title} it")
-            words = [f"{number(i)} · {found.values[i]:+.3g}" for i in inputs]
-            show_inputs(here.run, "kernel", inputs.tolist(), words, [colour] * len(inputs), key=f"predictions_{title}")
-    size = 0 if found.synthetic is None else len(found.synthetic)
+            words = [f"{number(i)} · {found.values[i]:+#.3g}" for i in inputs]
+            frames, key = [colour] * len(inputs), f"predictions_{title}"
+            show_inputs(here.run, "kernel", inputs.tolist(), words, frames, key=key, on_click=open_input)
     for panel in synthetic:
-        show(panel)
-        row = st.number_input("Inputs behind gradient", 1, size, predictions.strongest(found) + 1, width=220)
-        values = predictions.behind(here, question, found, row - 1)
-        first = abs(values).argsort()[::-1][: 2 * predictions.SPEAKERS].tolist()
-        words = [f"{number(i)} · {values[i]:+.3g}" for i in first]
+        show(panel, on_click=clicked(panel))
+        values = predictions.behind(here, question, found, chosen_gradient(here, found))
+        first = [i for i in abs(values).argsort()[::-1][: 2 * predictions.SPEAKERS].tolist() if values[i]]
+        words = [f"{number(i)} · {values[i]:+#.3g}" for i in first]
         frames = [BLUE if values[i] > 0 else VERMILION for i in first]
-        show_inputs(here.run, "kernel", first, words, frames, key="predictions_behind")
+        show_inputs(here.run, "kernel", first, words, frames, key="predictions_behind", on_click=open_input)
     copy_recipe(here, *predictions.calls(here, question), command=predictions.command(here, question))

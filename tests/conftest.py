@@ -55,6 +55,7 @@ def store_folder(tmp_path_factory):
 def build_into(tmp_path_factory):
     """Compute a run once for all workers, and copy it into a cache folder, where tests may do as they like."""
     from dntk_core import load_or_build
+    from dntk_core.base.stages import kept_of
     from dntk_core.cache.index import Index
     from dntk_core.cache.store import Store
 
@@ -66,8 +67,10 @@ def build_into(tmp_path_factory):
 
     def build(folder, spec):
         run = load_or_build(spec, store=Store(common))
-        for artifact in run.artifacts.values():
-            shutil.copytree(artifact.folder, folder / "artifacts" / artifact.folder.name, dirs_exist_ok=True)
+        for stage in kept_of(run.spec):
+            made = Store(common).artifact_folder(stage, run.spec.stage_key(stage))
+            if made.exists():
+                shutil.copytree(made, folder / "artifacts" / made.name, dirs_exist_ok=True)
         Index(Store(folder)).begin(run.spec)
         return load_or_build(spec, store=Store(folder))
 

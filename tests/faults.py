@@ -23,10 +23,14 @@ from dntk_core.base.errors import DNTKError
 from dntk_core.base.spec import ModelSpec, ProjectionSpec, RunSpec
 from dntk_core.base.stages import STAGES, stage_key
 from dntk_core.cache.index import Index
+from dntk_core.cache.shards import Shards, shards_of
 from dntk_core.cache.store import Store
+from dntk_core.cache.workbench import Workbench
 from dntk_core.run.notes import Notes, read_notes, write_notes
 from dntk_core.run.pipeline import collect_garbage, delete_run, open_run, runs
+from dntk_core.run.series import Series, all_series, keep_series
 
+KEPT = ("artifacts", "notes", "series", "damaged")
 ERRNOS = ("EIO", "ENOSPC", "EMFILE", "EACCES", "ESTALE", "EINTR", "ENOLCK")
 CALLS = (
     "open",
@@ -49,6 +53,7 @@ SPEC = RunSpec.default()
 OTHER = replace(SPEC, projection=ProjectionSpec(k=7))
 NEW = replace(SPEC, projection=ProjectionSpec(k=9))
 BEGUN = replace(SPEC, model=ModelSpec(seed=3))
+SERIES = Series(("a", "b"), (0.0, 1.0), (SPEC, OTHER))
 
 
 class Failing:
@@ -146,36 +151,53 @@ def stage_contents(stage: str) -> tuple[dict, dict]:
     return arrays | raw, {name: value for name, value in notes.items() if name in held} | {"seconds": 1.0}
 
 
+def in_shards(bench: Workbench, name: str) -> Shards:
+    """An array (2, 4, 3) in two shards, which become the artifact's files."""
+    parts = {f"{name}-{start}": np.full((2, 2, 3), float(start)) for start in (0, 2)}
+    return shards_of([shard["x"] for shard in bench.collect(list(parts), lambda part: {"x": parts[part]})])
+
+
 def finish(store: Store, spec: RunSpec, stages: tuple[str, ...] = ()) -> None:
-    """Compute a run of small arrays, one stage after the other, each by way of a shard."""
+    """Compute a run of small arrays, one stage after the other, each by way of a shard; gradients stay in theirs."""
     Index(store).begin(spec)
     for stage in stages or spec.stages:
 
         def build(bench, stage=stage):
             bench.shard("part", lambda: {"x": np.ones(4)})
-            return stage_contents(stage)
+            contents, note = stage_contents(stage)
+            if stage == "features":
+                contents |= {name: in_shards(bench, name) for name in ("features", "test_features")}
+            return contents, note
 
         store.load_or_build(stage, spec.stage_key(stage), spec.to_json(), build, holds=STAGES[stage].holds)
 
 
 def look(store: Store) -> None:
-    """List the runs, open one, and look at all of it."""
+    """List the runs and series, open one run, and look at all of it."""
     runs(store)
+    all_series(store)
     run = open_run(SPEC.key, store)
     read_notes(run.key, store)
     for artifact in run.artifacts.values():
         for name in artifact.meta["files"]:
             artifact[name.removesuffix(".npy")] if name.endswith(".npy") else artifact.read(name)
+    np.asarray(run.features[0]), np.asarray(run.test_features)
 
 
+RUNS = {SPEC.key, OTHER.key, BEGUN.key}
+AGAIN = replace(SERIES, times=(0.0, 2.0))
 # What a person does, and which runs are there in the end.
 ACTIONS: dict[str, tuple[Callable[[Store], object], set[str]]] = {
-    "open a run": (look, {SPEC.key, OTHER.key, BEGUN.key}),
-    "list runs": (runs, {SPEC.key, OTHER.key, BEGUN.key}),
-    "compute a run": (lambda store: finish(store, NEW), {SPEC.key, OTHER.key, BEGUN.key, NEW.key}),
-    "note a run": (lambda store: write_notes(SPEC.key, Notes("new"), store), {SPEC.key, OTHER.key, BEGUN.key}),
+    "open a run": (look, RUNS),
+    "list runs": (runs, RUNS),
+    "compute a run": (lambda store: finish(store, NEW), RUNS | {NEW.key}),
+    "keep a series": (
+        lambda store: keep_series(replace(SERIES, times=(0.0, 2.0)), store),
+        {SPEC.key, OTHER.key, BEGUN.key},
+    ),
+    "note a run": (lambda store: write_notes(SPEC.key, Notes("new"), store), RUNS),
     "delete a run": (lambda store: delete_run(OTHER.key, store), {SPEC.key, BEGUN.key}),
-    "collect garbage": (collect_garbage, {SPEC.key, OTHER.key, BEGUN.key}),
+    "collect garbage": (collect_garbage, RUNS),
 }
 
 
@@ -197,6 +219,7 @@ def prepare(folder: Path) -> Path:
         finish(store, spec)
     finish(store, BEGUN, ("model",))
     write_notes(SPEC.key, Notes("old"), store)
+    keep_series(SERIES, store)
     added = {"features_key": OTHER.stage_key("features")}
     store.load_or_build("also", "added", OTHER.to_json(), lambda bench: (stage_contents("model")[0], added))
     store.load_or_build("model", "unneeded", SPEC.to_json(), lambda bench: stage_contents("model"))
@@ -208,14 +231,16 @@ def prepare(folder: Path) -> Path:
 
 
 def contents(root: Path) -> dict[str, bytes]:
-    """Every file that may not be lost: of artifacts, notes, what was set aside; of descriptions all but the time."""
+    """Every file that may not be lost: of artifacts, notes, series, what was set aside; but for times."""
     found = {}
-    for path in sorted(path for kind in ("artifacts", "notes", "damaged") for path in (root / kind).rglob("*")):
+    for path in sorted(path for kind in KEPT for path in (root / kind).rglob("*")):
         if path.is_file():
             content = path.read_bytes()
             if path.name == "meta.json":
                 meta = json.loads(content)
                 content = json.dumps([meta[name] for name in ("stage", "key", "spec", "note", "files")]).encode()
+            if path.parent.name == "series":
+                content = json.dumps(json.loads(content)["specs"]).encode()
             found[str(path.relative_to(root))] = content
     return found
 

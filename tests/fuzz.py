@@ -23,11 +23,12 @@ from dntk_core.base import schema
 from dntk_core.base.errors import DNTKError
 from dntk_core.base.spec import ProjectionSpec, RunSpec
 from dntk_core.cache import files, index
-from dntk_core.cache.artifact import LAYOUT, read_meta
+from dntk_core.cache.artifact import LAYOUT, Artifact, read_meta
 from dntk_core.cache.files import described, read_json
 from dntk_core.cache.index import Index, _checked
 from dntk_core.cache.listing import _READ, Listing
 from dntk_core.cache.sealed import check_seal, sealed
+from dntk_core.cache.shards import shards_of
 from dntk_core.cache.store import Store
 from dntk_core.cache.workbench import Workbench
 from dntk_core.dashboard.choices.controls import CONTROLS, Limits
@@ -61,6 +62,7 @@ values = st.recursive(
     max_leaves=5,
 )
 KEPT = np.arange(6.0)
+HALF = np.ones((2, 2, 3))
 LIMITS = Limits(60, ("cat", "dog"))
 
 
@@ -183,8 +185,14 @@ def take_specs(folder: Path) -> Callable:
 def take_manifests(folder: Path) -> Callable:
     store, spec = Store(folder), RunSpec.default()
     known = Index(store)
-    good = store.load_or_build("kernels", spec.key, spec.to_json(), lambda bench: ({"numbers": KEPT}, {})).folder
+
+    def build(bench: Workbench) -> tuple[dict, dict]:
+        found = bench.collect(["0", "2"], lambda name: {"x": HALF})
+        return {"numbers": KEPT, "x": shards_of([shard["x"] for shard in found])}, {}
+
+    good = store.load_or_build("kernels", spec.key, spec.to_json(), build).folder
     (good / "folder").mkdir()
+    (good / "x.3.npy").write_bytes((good / "x.2.npy").read_bytes())
 
     def take(text: str) -> bool:
         for aside in folder.glob("damaged/*"):
@@ -195,7 +203,7 @@ def take_manifests(folder: Path) -> Callable:
             artifact = store.get("kernels", spec.key)
         if artifact is None:
             return refused(str(said[-1].message).partition("(")[2] if said else "of another version")
-        return softly(lambda: artifact["numbers"])
+        return softly(lambda: (artifact["numbers"], artifact["x"]))
 
     return take
 
@@ -207,10 +215,11 @@ def take_shards(folder: Path) -> Callable:
 
     def take(text: str) -> bool:
         (bench.folder / "s0.json").write_bytes(text.encode(errors="surrogatepass"))
-        if bench.find("s0") is not None:
+        found, listed = bench.find("s0"), bench._files("s0")
+        if found is not None and listed:
             return True
         with suppress(FileNotFoundError):
-            softly(lambda: described(bench.folder, read_json(bench.folder / "s0.json")))
+            softly(lambda: bench._described("s0"))
         return False
 
     return take
@@ -296,7 +305,7 @@ META = {
     "created": 1.7e9,
     "spec": SPEC.to_json(),
     "note": {"seconds": 1.0},
-    "files": {"numbers.npy": entry(KEPT)},
+    "files": {"numbers.npy": entry(KEPT), "x.0.npy": entry(HALF), "x.2.npy": entry(HALF)},
 }
 ARRAYS = {
     "features": np.ones((2, 1, 3)),
@@ -349,6 +358,16 @@ ENTRY = {"spec": SPEC.to_json(), "created": 1.7e9}
 # That of another run, and a date that no number holds.
 OTHER = replace(SPEC, projection=ProjectionSpec(k=7))
 ENTRIES = [json.dumps(ENTRY | change) for change in ({"spec": OTHER.to_json()}, {"created": 10**400})]
+# Files in the place of others, under a seal that fits: a gap between shards, a folder.
+MOVED = ({"x.2.npy": "x.3.npy"}, {"numbers.npy": "folder"})
+MISPLACED = [
+    json.dumps(sealed(META | {"files": {names.get(name, name): each for name, each in META["files"].items()}}))
+    for names in MOVED
+]
+SHARD = {"s0.part.npy": entry(KEPT)}
+SHORT = {"s0.part.npy": entry(KEPT) | {"bytes": 7}}
+manifest_parser = (read_meta, described, files._is_entry, check_seal, Store._open, Artifact._shards, shards_of)
+shard_parser = (Workbench.find, Workbench._files, Workbench._described, described)
 entry_parser = (index._checked, Index._read, Index._info)
 export_parser = (export.load_distilled, export._check)
 TARGETS = {
@@ -356,8 +375,8 @@ TARGETS = {
     "spec": Target(
         changed(json.loads(SPEC.to_json())), take_specs, (RunSpec.from_json, schema.read, schema._read_field)
     ),
-    "manifest": Target(sealing(META), take_manifests, (read_meta, described, files._is_entry, check_seal, Store._open)),
-    "shard": Target(changed({"s0.part.npy": entry(KEPT)}), take_shards, (Workbench.find, described)),
+    "manifest": Target(sealing(META) | st.sampled_from(MISPLACED), take_manifests, manifest_parser),
+    "shard": Target(sealing(SHARD) | st.just(json.dumps(sealed(SHORT))), take_shards, shard_parser),
     "index entry": Target(sealing(ENTRY) | st.sampled_from(ENTRIES), take_entries, entry_parser),
     "listing": Target(damages, take_listings, (Listing.rows, index._entry)),
     "export .npz": Target(exports, take_exports(".npz"), (*export_parser, export._read_npz)),

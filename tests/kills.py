@@ -112,7 +112,8 @@ def kill_again_and_again(folder: Path, rounds: int, seed: int) -> Outcome:
     expected, cache = contents(build(spec, folder / "undisturbed")), folder / "killed"
     turns = cycle(spec.stages)
     while sum(outcome.kills.values()) < rounds:
-        stage = next(turns)
+        left = [name for name in spec.stages if not published(spec, cache, name)]
+        stage = next(name for name in turns if name in (left or spec.stages))
         before = finished_files(cache)
         struck = kill_once(spec, cache, stage, rng.exponential(0.1))
         outcome.faults += [f"computed again: {path}" for path in changed(before)]
@@ -126,23 +127,23 @@ def kill_again_and_again(folder: Path, rounds: int, seed: int) -> Outcome:
 
 def kill_once(spec: RunSpec, cache: Path, stage: str, delay: float) -> str:
     """Start a process and kill it some time after a stage has begun: the stage it was at, or none if it was done."""
-
-    def published(name: str) -> bool:
-        return (cache / "artifacts" / f"{name}-{spec.stage_key(name)}").is_dir()
-
     lock = cache / "locks" / f"{stage}-{spec.stage_key(stage)}.lock"
     lock.unlink(missing_ok=True)
     process = started(build, spec, cache)
-    while process.is_alive() and not lock.exists() and not published(stage):
+    while process.is_alive() and not lock.exists() and not published(spec, cache, stage):
         time.sleep(0.001)
     process.join(delay)
-    if not process.is_alive():
-        process.join()
-        assert process.exitcode == 0, "the process ended by itself"
-        return ""
-    os.kill(process.pid, signal.SIGKILL)
+    # It may have ended by itself at any moment until now.
+    process.kill()
     process.join()
-    return next((name for name in spec.stages if not published(name)), "after the last")
+    assert process.exitcode in (0, -signal.SIGKILL), "the process ended by itself"
+    if process.exitcode == 0:
+        return ""
+    return next((name for name in spec.stages if not published(spec, cache, name)), "after the last")
+
+
+def published(spec: RunSpec, cache: Path, stage: str) -> bool:
+    return (cache / "artifacts" / f"{stage}-{spec.stage_key(stage)}").is_dir()
 
 
 def finish(spec: RunSpec, cache: Path, expected: dict[str, bytes], outcome: Outcome) -> None:

@@ -291,6 +291,9 @@ ZOO: dict[str, Animal] = {
     "answers pixels": Animal(lambda: nn.Sequential(nn.Conv2d(3, 3, 8)), images),
     # Refused
     "one output": Animal(lambda: nn.Linear(6, 1), vectors, "one output"),
+    "detached output": Animal(
+        lambda: Lambda(lambda self, x: self.l(x).detach(), l=nn.Linear(6, 3)), vectors, r"detach\(\)"
+    ),
     "nothing to train": Animal(lambda: mlp().requires_grad_(False), vectors, "no parameter of the network requires"),
     "a map of logits": Animal(lambda: nn.Conv2d(3, 3, 1), images, r"must return .*\(batch, C\)"),
     "answers text": Animal(

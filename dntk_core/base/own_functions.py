@@ -1,6 +1,7 @@
 """A user's own functions, `package.module:function`: imported by name, their faults told in one sentence."""
 
 import importlib
+import inspect
 import site
 import sysconfig
 import traceback
@@ -29,6 +30,21 @@ def import_named(name: str, what: str) -> Callable[..., Any]:
     if not callable(called := getattr(found, function, None)):
         raise DNTKError(f"{module!r} has no function {function!r}; {name!r} must name {what}")
     return called
+
+
+def takes(function: Callable[..., Any], *arguments: Any) -> bool:
+    """Whether a function can be called with these arguments; one that does not tell is believed to.
+
+    >>> takes(lambda classes: classes, 10), takes(lambda: 0, 10)
+    (True, False)
+    """
+    try:
+        inspect.signature(function).bind(*arguments)
+    except ValueError:
+        return True
+    except TypeError:
+        return False
+    return True
 
 
 @contextmanager

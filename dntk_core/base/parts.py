@@ -184,6 +184,10 @@ class ProjectionSpec:
         """What keys hold of it."""
         return _given(self, "groups", "parameters")
 
+    def exact(self, P: int) -> bool:
+        """Whether gradients of P parameters stay as they are: asked for, or so few that they need no projection."""
+        return self.name == "identity" or self.k > P or (self.k == P and bool(self.parameters))
+
 
 @dataclass(frozen=True)
 class Parts:

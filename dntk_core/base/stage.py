@@ -60,7 +60,7 @@ class Stage:
     build:    a module with build(work), and where there is any help(work), what other processes can do meanwhile
     when:     which runs go through it
     holds:    arrays, files and notes that are read later; an artifact without them is not one of this stage
-    asked:    computed only when someone asks for it: a run is finished without
+    asked:    a run is finished without; computed when someone asks for it, test inputs while the data are at hand
     writes:   bytes on disk
     takes:    seconds, None where a rate that it needs is not known
     """

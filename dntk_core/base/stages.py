@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import asdict, replace
 from typing import Any
 
-from dntk_core.base.parts import LAST, Parts
+from dntk_core.base.parts import KINDS, LAST, Parts
 from dntk_core.base.selections import SELECTIONS
 from dntk_core.base.stage import Stage
 
@@ -230,16 +230,18 @@ def _texts(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(text, str) for text in value)
 
 
+def _of(kind: type) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, kind)
+
+
 # What notes of any stage must be like where they have these names; an artifact whose notes are not is damaged.
 NOTES: dict[str, Callable[[Any], bool]] = {
-    "class_names": _texts,
-    "skipped": _texts,
-    "general_path": _texts,
-    "seconds": _number,
-    "peak_bytes": _number,
-    "test_accuracy": _number,
-    "n": _number,
-    "parameters": _number,
-    "projection_error": lambda value: isinstance(value, dict),
-    "judgements": lambda value: isinstance(value, list),
+    **dict.fromkeys(("class_names", "skipped", "general_path", "names"), _texts),
+    **dict.fromkeys(("seconds", "peak_bytes", "gradient_seconds", "forward_flops", "threads"), _number),
+    **dict.fromkeys(("test_accuracy", "n", "parameters", "fast_parameters", "k"), _number),
+    **dict.fromkeys(("name", "preprocessing", "features_key", "last"), _of(str)),
+    **dict.fromkeys(("projection_error", "class_sketch", "code", "trust"), _of(dict)),
+    **dict.fromkeys(("judgements", "strengths", "groups"), _of(list)),
+    "dense": _of(bool),
+    "kind": lambda value: value in KINDS,
 }

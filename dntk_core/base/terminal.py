@@ -24,8 +24,13 @@ class Bar:
     ):
         self.stream, self.clock, self.notebook = stream, clock, notebook
         self.stage, self.started, self.first = "", 0.0, 0
+        self.last: Progress | None = None
 
     def __call__(self, event: Progress) -> None:
+        # Who shares work with others may hear of its end twice.
+        if event == self.last:
+            return
+        self.last = event
         if event.stage != self.stage:
             # Steps already in the cache come at once; the rate counts from the first event on.
             self.stage, self.started, self.first = event.stage, self.clock(), event.done

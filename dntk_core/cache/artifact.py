@@ -15,7 +15,7 @@ from dntk_core.cache.disk import reading
 from dntk_core.cache.files import Checksums, read_json
 from dntk_core.cache.rows import Rows, open_rows
 from dntk_core.cache.sealed import SEAL, check_seal, sealed
-from dntk_core.cache.shards import Shard, Shards, sharded, shards_of, verified
+from dntk_core.cache.shards import Shard, Shards, shard_name, sharded, shards_of, verified
 
 # What becomes files: an array, the shards of one, or bytes.
 Content = np.ndarray | Shards | bytes
@@ -42,10 +42,19 @@ class Artifact:
 
     def rows(self, name: str) -> Rows:
         """Open one array, a large one, that is read where it is indexed."""
-        if name not in self._sharded:
-            return open_rows(self._listed(f"{name}.npy"))
-        files = self.meta["files"]
-        return shards_of([Shard(self.folder / file, files[file], self.checksums) for file in self._sharded[name]])
+        return self._shards(name) if name in self._sharded else open_rows(self._listed(f"{name}.npy"))
+
+    def check_shards(self) -> None:
+        """Raise Damaged unless the shards of every array are those of one whole."""
+        for name in self._sharded:
+            self._shards(name)
+
+    def _shards(self, name: str) -> Shards:
+        files, parts = self.meta["files"], self._sharded[name]
+        found = shards_of([Shard(self.folder / file, files[file], self.checksums) for file in parts])
+        if parts != [shard_name(name, int(start)) for start in found.starts[:-1]]:
+            raise Damaged("its shards do not follow each other")
+        return found
 
     def read(self, name: str) -> bytes:
         """Read one raw file."""

@@ -199,7 +199,8 @@ class Checksums:
                 with suppress(OSError):
                     if identity not in self._known:
                         self._matches(path, entry, identity)
-                del self._reading[identity]
+                # Two names may be one file.
+                self._reading.pop(identity, None)
 
         if files:
             reader = Thread(target=read, daemon=True)

@@ -3,6 +3,7 @@
 They are never joined. Each is verified when it is first read, and open only while it is.
 """
 
+import errno
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,9 +17,12 @@ from typing import Any
 import numpy as np
 
 from dntk_core.base.errors import Damaged
-from dntk_core.cache.disk import reading
-from dntk_core.cache.files import Checksums
+from dntk_core.cache.disk import reading, writing
+from dntk_core.cache.files import Checksums, copy
 from dntk_core.cache.rows import Rows, read_into, stored_type, widened
+
+# What file systems say that know no second name for a file.
+NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EXDEV)
 
 
 @dataclass(frozen=True)
@@ -107,6 +111,9 @@ def shards_of(shards: Sequence[Shard]) -> Shards:
         raise Damaged("its shards do not fit together")
     if len(kept) != 1 or (dtype := stored_type(str(*kept))) is None:
         raise Damaged("its shards are not of one type of numbers")
+    width = np.dtype(str(*kept)).itemsize
+    if any(prod(shard.entry["shape"]) * width >= shard.entry["bytes"] for shard in shards):
+        raise Damaged("its shards are shorter than they say")
     starts = np.concatenate([[0], np.cumsum([shard.inputs for shard in shards])])
     return Shards(tuple(shards), starts, dtype, (shapes[0][0], int(starts[-1]), shapes[0][2]))
 
@@ -134,3 +141,20 @@ def verified(checksums: Checksums, path: Path, entry: dict) -> None:
         checksums.verify(path, entry)
     except Damaged:
         raise Damaged(f"{path.name} of {path.parent} is damaged, or was cut while it was in use; start again") from None
+
+
+def link_shards(folder: Path, name: str, shards: Shards) -> tuple[dict[str, dict], list[str]]:
+    """Give shards a place in a folder, with the checksums they have; their files, and those this process knows."""
+    files, known = {}, []
+    for start, shard in zip(shards.starts, shards.shards, strict=False):
+        file = shard_name(name, int(start))
+        files[file] = shard.entry
+        known += [file] if shard.known else []
+        with writing(folder):
+            try:
+                os.link(shard.path, folder / file)
+            except OSError as error:
+                if error.errno not in NO_LINKS:
+                    raise
+                copy(shard.path, folder / file)
+    return files, known

@@ -1,6 +1,5 @@
 """The artifact cache: atomic, checksummed, locked, pickle-free. `folder` says what lies where."""
 
-import errno
 import json
 import os
 import time
@@ -15,14 +14,11 @@ from dntk_core.base.errors import Damaged, DNTKError, Vanished
 from dntk_core.base.places import cache_folder
 from dntk_core.cache.artifact import Artifact, Content, Contents, make_meta, read_meta, try_meta
 from dntk_core.cache.disk import is_folder, reading, writing
-from dntk_core.cache.files import Checksums, copy, described, sync, write
+from dntk_core.cache.files import Checksums, described, sync, write
 from dntk_core.cache.folder import erase, make_folders, names, size, stage_and_key
 from dntk_core.cache.locks import PAUSE, locked
-from dntk_core.cache.shards import Shards, shard_name
+from dntk_core.cache.shards import Shards, link_shards
 from dntk_core.cache.workbench import Workbench
-
-# What file systems say that know no second name for a file.
-NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EXDEV)
 
 
 class Store:
@@ -54,7 +50,9 @@ class Store:
             if (meta["stage"], meta["key"]) != (stage, key):
                 raise Damaged(f"its description is that of {str(meta['stage'])[:40]}-{str(meta['key'])[:40]}")
             self._checksums.verify_all(described(folder, meta["files"]))
-        return Artifact(folder, meta, self._checksums)
+        artifact = Artifact(folder, meta, self._checksums)
+        artifact.check_shards()
+        return artifact
 
     def load_or_build(
         self,
@@ -280,20 +278,3 @@ class Store:
                     aside.parent.mkdir(exist_ok=True, mode=0o700)
                     os.rename(folder, aside)
         warnings.warn(f"cached {folder.name} is damaged ({error}); set aside as {aside}, computed anew", stacklevel=4)
-
-
-def link_shards(folder: Path, name: str, shards: Shards) -> tuple[dict[str, dict], list[str]]:
-    """Give shards a place in a folder, with the checksums they have; their files, and those this process knows."""
-    files, known = {}, []
-    for start, shard in zip(shards.starts, shards.shards, strict=False):
-        file = shard_name(name, int(start))
-        files[file] = shard.entry
-        known += [file] if shard.known else []
-        with writing(folder):
-            try:
-                os.link(shard.path, folder / file)
-            except OSError as error:
-                if error.errno not in NO_LINKS:
-                    raise
-                copy(shard.path, folder / file)
-    return files, known

@@ -15,6 +15,7 @@ from dntk_core.cache.disk import is_folder, is_there, reading, writing
 from dntk_core.cache.files import AT_ONCE, Checksums, described, map_array, read_json, write
 from dntk_core.cache.folder import erase
 from dntk_core.cache.locks import PAUSE, locked
+from dntk_core.cache.sealed import SEAL, check_seal, sealed
 from dntk_core.cache.shards import Shard
 
 Arrays = dict[str, np.ndarray]
@@ -37,7 +38,7 @@ class Workbench:
                 leftover.unlink(missing_ok=True)
         files = dict(write(self.folder, f"{name}.{part}", array) for part, array in build().items())
         # The description goes last: a shard without it does not exist.
-        write(self.folder, f"{name}.json", json.dumps(files).encode())
+        write(self.folder, f"{name}.json", json.dumps(sealed(files)).encode())
         with reading(self.folder):
             for file, entry in files.items():
                 self._checksums.note(self.folder / file, entry)
@@ -60,12 +61,18 @@ class Workbench:
         """The files of a shard by the names of its arrays; none if it is not there, or one of them was cut."""
         try:
             with reading(self.folder):
-                files = described(self.folder, read_json(self.folder / f"{name}.json"))
+                files = self._described(name)
                 if any(path.stat().st_size != entry["bytes"] for path, entry in files.items()):
                     return {}
         except (Damaged, Vanished):
             return {}
         return {_part(name, path.name): Shard(path, entry, self._checksums) for path, entry in files.items()}
+
+    def _described(self, name: str) -> dict[Path, dict]:
+        """What was said of a shard's files when it was written: shapes are believed, so a flipped bit must be seen."""
+        document = read_json(self.folder / f"{name}.json")
+        check_seal(document)
+        return described(self.folder, {file: entry for file, entry in document.items() if file != SEAL})
 
     def drop(self, name: str) -> None:
         """Remove one shard, if it is there; its description first, so that no half of it is ever found."""
@@ -129,7 +136,7 @@ class Workbench:
         """Return the shard's arrays, memory-mapped, or None if it is not there or damaged."""
         try:
             with reading(self.folder):
-                files = described(self.folder, read_json(self.folder / f"{name}.json"))
+                files = self._described(name)
                 for path, entry in files.items():
                     self._checksums.verify(path, entry)
                 return {_part(name, path.name): map_array(path) for path in files}

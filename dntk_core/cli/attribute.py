@@ -2,6 +2,8 @@
 
 from argparse import ArgumentParser, Namespace
 
+from dntk_core.base.errors import DNTKError
+from dntk_core.base.numbering import FIRST, number
 from dntk_core.cli.flags import add_distillation, add_json, add_run, distillation_of, run_of
 from dntk_core.run.insight import LABEL_RIDGE, TARGETS, Explanation, Insight
 from dntk_core.run.live import Live
@@ -13,7 +15,7 @@ HELP = "what a test input's prediction is made of"
 
 def add(parser: ArgumentParser) -> None:
     """Describe the flags."""
-    parser.add_argument("input", type=int, metavar="INPUT", help="number of the test input, from 0")
+    parser.add_argument("input", type=int, metavar="INPUT", help="number of the test input, from 1 as on the page")
     add_run(parser)
     parser.add_argument("--class", dest="c", type=int, metavar="C", help="the logit to explain (the network's choice)")
     parser.add_argument("--against", type=int, metavar="C", help="explain the lead over this class instead")
@@ -29,26 +31,33 @@ def add(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--full", action="store_true", help="explain the full readout, not that of a distilled set")
     parser.add_argument("--top", type=int, default=5, metavar="N", help="how many inputs are named on each side (5)")
+    parser.add_argument(
+        "--label-ridge",
+        type=float,
+        default=LABEL_RIDGE,
+        metavar="X",
+        help=f"ridge of a readout of labels, in the place of --ridge ({LABEL_RIDGE:g})",
+    )
     add_distillation(parser)
-    parser.set_defaults(ridge=None)
     add_json(parser)
 
 
 def run(arguments: Namespace) -> tuple[dict, str]:
     """Explain a prediction."""
-    if arguments.ridge is None:
-        arguments.ridge = 1e-4 if arguments.targets == "logits" else LABEL_RIDGE
     chosen = distillation_of(arguments)
     opened = run_of(arguments)
+    last = number(len(opened.test_labels) - 1)
+    if not FIRST <= arguments.input <= last:
+        raise DNTKError(f"the input must lie in {FIRST}..{last}, the run's test inputs, got {arguments.input}")
     live = Live(opened.problem, chosen.seed)
     mixing = None if arguments.full else chosen.mixing(live)
     found = Insight(opened, live).explain(
-        arguments.input,
+        arguments.input - FIRST,
         arguments.c,
         arguments.against,
         targets=arguments.targets,
         way=arguments.way,
-        ridge=chosen.ridge,
+        ridge=chosen.ridge if arguments.targets == "logits" else arguments.label_ridge,
         mixing=mixing,
         by=chosen.readout,
     )
@@ -57,15 +66,15 @@ def run(arguments: Namespace) -> tuple[dict, str]:
 
 
 def answer(run: Run, found: Explanation, way: str, top: int) -> dict:
-    """The explanation for scripts."""
+    """The explanation for scripts, which find inputs where arrays have them."""
     for_, against, rest = found.speakers(top)
 
     def listed(inputs):
-        return [{"input": int(i), "label": int(run.train_labels[i]), "value": float(found.values[i])} for i in inputs]
+        return [{"index": int(i), "label": int(run.train_labels[i]), "value": float(found.values[i])} for i in inputs]
 
     return {
         "run": run.key,
-        "input": found.input,
+        "index": found.input,
         "label": int(run.test_labels[found.input]),
         "goal": found.goal.tolist(),
         "way": way,
@@ -87,12 +96,11 @@ def words(run: Run, found: Explanation, way: str, top: int, targets: str) -> str
     rows = [("full kernel", found.full), ("distilled kernel", found.distilled)]
     # A readout of labels says scores near 0 and 1, which no logit can be compared with.
     rows = [("network", found.network), *rows] if targets == "logits" else rows
-    lines = [
-        f"test input {found.input}, label {names[run.test_labels[found.input]]}; explained: {goal}, targets {targets}"
-    ]
+    label = names[run.test_labels[found.input]]
+    lines = [f"test input {number(found.input)}, label {label}; explained: {goal}, targets {targets}"]
     lines += [f"  {name:17} {values @ found.goal:9.3f}" for name, values in rows if values is not None]
     for_, against, rest = found.speakers(top)
     for title, inputs in (("for", for_), ("against", against)):
         lines.append(f"{ATTRIBUTIONS[way].title}, most {title}:")
-        lines += [f"  input {i:5}  {names[run.train_labels[i]]:16} {found.values[i]:+9.4f}" for i in inputs]
+        lines += [f"  input {number(i):5}  {names[run.train_labels[i]]:16} {found.values[i]:+9.4f}" for i in inputs]
     return "\n".join([*lines, f"all others together {rest:+9.4f}"])

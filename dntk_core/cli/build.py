@@ -48,7 +48,7 @@ def run(arguments: Namespace) -> tuple[dict, str]:
     of_all = arguments.test_accuracy == "all"
     accuracy = ask(run, "tested", report, compute).note["test_accuracy"] if of_all else run.test_accuracy
     elapsed = time.perf_counter() - started
-    points, k = len(run.targets) + len(run.test_logits), run.k
+    points, k, exact = len(run.targets) + len(run.test_logits), run.k, run.spec.projection.exact(run.parameters)
     result = {
         "key": run.key,
         "seconds": elapsed,
@@ -61,7 +61,7 @@ def run(arguments: Namespace) -> tuple[dict, str]:
         "johnson_lindenstrauss": {
             "epsilon": epsilon,
             "k_needed": sufficient_k(points, epsilon),
-            "epsilon_at_k": guaranteed_epsilon(points, k),
+            "epsilon_at_k": 0.0 if exact else guaranteed_epsilon(points, k),
         },
         "kernel_error": run.projection_error,
         "general_path": run.general_path,
@@ -79,11 +79,21 @@ def _text(run: Run, result: dict, tested: str) -> str:
         *([f"  general path: {', '.join(run.general_path)}"] if run.general_path else []),
         f"  kernels: {len(run.targets)} kernel inputs, {len(run.test_logits)} test inputs, {result['k']:,} dimensions, "
         f"{'dense' if run.dense else 'kept as features'}",
-        f"  Johnson–Lindenstrauss: distances to ±{bound['epsilon']:.0%} for sure from k = {bound['k_needed']:,} on; "
-        f"this k assures ±{bound['epsilon_at_k']:.0%}",
-        f"  class kernels (relative Frobenius error): {error['measured']:.1%} measured on {error['inputs']} inputs, "
-        f"{error['expected']:.1%} expected",
+        *(
+            _projected(bound, error)
+            if bound["epsilon_at_k"]
+            else ["  gradients are kept as they are: kernels are exact"]
+        ),
         stage_table(run),
         *([judgement_table(run.judgements)] if run.judgements else []),
     ]
     return "\n".join(lines)
+
+
+def _projected(bound: dict, error: dict) -> list[str]:
+    return [
+        f"  Johnson–Lindenstrauss: distances to ±{bound['epsilon']:.0%} for sure from k = {bound['k_needed']:,} on; "
+        f"this k assures ±{bound['epsilon_at_k']:.0%}",
+        f"  class kernels (relative Frobenius error): {error['measured']:.1%} measured on {error['inputs']} inputs, "
+        f"{error['expected']:.1%} expected",
+    ]

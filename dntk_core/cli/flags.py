@@ -65,6 +65,21 @@ def run_of(arguments: Namespace) -> Run:
     return open_run(arguments.run) if arguments.run else load_or_build(RunSpec.default(), Bar())
 
 
+def add_class(parser: ArgumentParser) -> None:
+    """Whose kernel."""
+    parser.add_argument(
+        "--class", dest="c", type=int, metavar="C", help="the kernel of this class, from 0 (the mean of all classes)"
+    )
+
+
+def class_of(arguments: Namespace, run: Run) -> int | None:
+    """The class that is meant, None for all of them."""
+    C = len(run.class_names)
+    if arguments.c is not None and not 0 <= arguments.c < C:
+        raise DNTKError(f"the class must lie in 0..{C - 1}, got {arguments.c}")
+    return arguments.c
+
+
 def add_ridge(parser: ArgumentParser) -> None:
     """How strongly the readout is regularised."""
     parser.add_argument(

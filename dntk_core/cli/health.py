@@ -4,7 +4,8 @@ from argparse import ArgumentParser, Namespace
 
 import numpy as np
 
-from dntk_core.cli.flags import add_json, add_method, add_readout, add_ridge, add_run, run_of
+from dntk_core.base.numbering import number
+from dntk_core.cli.flags import add_class, add_json, add_method, add_readout, add_ridge, add_run, class_of, run_of
 from dntk_core.readout.curves import Curve
 from dntk_core.readout.leave_one_out import RIDGES, LeaveOneOut
 from dntk_core.run.checkup import LeftOutSizes, alignments, left_out_sizes, risks, suspicious_labels, usual_sizes, where
@@ -17,6 +18,7 @@ HELP = "whether a kernel is fit for its targets, and which labels look wrong"
 def add(parser: ArgumentParser) -> None:
     """Describe the flags."""
     add_run(parser)
+    add_class(parser)
     add_method(parser)
     add_readout(parser)
     add_ridge(parser)
@@ -30,14 +32,15 @@ def run(arguments: Namespace) -> tuple[dict, str]:
     insight = Insight(opened, Live(opened.problem))
     left, risk, aligned = insight.live.leave_one_out(RIDGES), risks(insight, RIDGES), alignments(insight)
     found, names = suspicious_labels(insight), opened.class_names
-    held, test = where(insight), insight.live.ridge_curve(None, RIDGES)
+    c = class_of(arguments, opened)
+    held, test = where(insight, "logits", c), insight.live.ridge_curve(None, RIDGES)
     half = int(np.searchsorted(held.targets, 0.5)) + 1
     method, ridge, readout, sizes = arguments.method, arguments.ridge, arguments.readout, usual_sizes(insight)
     over_size = left_out_sizes(insight, method, sizes, ridge, readout)
     tested = insight.live.size_curve(method, sizes, ridge, by=readout)
     named = [
         {
-            "input": int(i),
+            "index": int(i),
             "label": int(opened.train_labels[i]),
             "vote": int(found.vote[i]),
             "margin": float(found.margin[i]),
@@ -70,11 +73,12 @@ def run(arguments: Namespace) -> tuple[dict, str]:
         f"fidelity {left.fidelity[at]:.1%}, accuracy {left.accuracy[at]:.1%}",
         f"{method}, s = {over_size.sizes[-1]}, ridge {ridge:g}: left-out fidelity {over_size.fidelity[-1]:.1%}, "
         f"on test inputs {tested.fidelity[-1]:.1%}",
-        f"alignment of kernels and targets {aligned.mean():.2f}; {half} directions hold half of the targets",
+        f"alignment of {'kernels' if c is None else f'the kernel of {names[c]}'} and targets "
+        f"{aligned.mean() if c is None else aligned[c]:.2f}; {half} directions hold half of the targets",
         f"{result['outvoted']} of {len(found.margin)} labels are outvoted by the others; most suspicious:",
     ]
     lines += [
-        f"  input {each['input']:5}  label {names[each['label']]:12} vote {names[each['vote']]:12} "
+        f"  input {number(each['index']):5}  label {names[each['label']]:12} vote {names[each['vote']]:12} "
         f"margin {each['margin']:+.3f}"
         for each in named
     ]

@@ -2,7 +2,7 @@
 
 from argparse import ArgumentParser, Namespace
 
-from dntk_core.cli.flags import add_json, add_ridge, add_run, run_of
+from dntk_core.cli.flags import add_class, add_json, add_ridge, add_run, class_of, run_of
 from dntk_core.run.layers import Layers, layers
 
 HELP = "which groups of parameters carry the kernel"
@@ -11,6 +11,7 @@ HELP = "which groups of parameters carry the kernel"
 def add(parser: ArgumentParser) -> None:
     """Describe the flags."""
     add_run(parser)
+    add_class(parser)
     add_ridge(parser)
     add_json(parser)
 
@@ -18,7 +19,7 @@ def add(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> tuple[dict, str]:
     """Take a run's kernel apart."""
     opened = run_of(arguments)
-    found = layers(opened, arguments.ridge)
+    found = layers(opened, arguments.ridge, class_of(arguments, opened))
     names = ("trace", "fit", "whole", "targets", "labels", "alone", "without", "fidelity", "between")
     result = {
         "run": opened.key,

@@ -4,6 +4,7 @@ import argparse
 import json
 import os
 import sys
+import warnings
 from pathlib import Path
 from types import ModuleType
 from typing import NoReturn
@@ -94,7 +95,9 @@ def _main(argv: list[str] | None) -> int:
         sys.path.append("")
     try:
         arguments = parser().parse_args(argv)
-        result, text = COMMANDS[arguments.command].run(arguments)
+        with warnings.catch_warnings():
+            warnings.showwarning = _warn
+            result, text = COMMANDS[arguments.command].run(arguments)
         # Of several ranks under torchrun the first speaks for all.
         if rank() == 0:
             print(json.dumps(result, indent=1) if getattr(arguments, "json", False) else text)
@@ -105,3 +108,9 @@ def _main(argv: list[str] | None) -> int:
     except KeyboardInterrupt:
         print("\nstopped; the same command goes on from here", file=sys.stderr)
         return 130
+
+
+def _warn(message: Warning | str, *_: object) -> None:
+    """Tell a warning as a sentence, without the line of code that gave it."""
+    if rank() == 0:
+        print(f"warning: {message}", file=sys.stderr)

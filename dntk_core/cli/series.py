@@ -1,7 +1,7 @@
 """Compute one run per checkpoint of a training, on the same inputs and projection, and say how the kernel moved.
 
-Checkpoints are files of your own (--weights 'epoch-*.safetensors'), or those that training here keeps (--keep); without
-either, the embedded network's eight. Killed and started again, it goes on where it was.
+Checkpoints are files of your own (--weights 'epoch-*.safetensors'), those that training here keeps (--keep), those of
+a series begun before (KEY); else the embedded network's eight. Killed and started again, it goes on where it was.
 """
 
 from argparse import ArgumentParser, Namespace
@@ -16,7 +16,7 @@ from dntk_core.cli.spec_flags import add_spec, spec_of
 from dntk_core.cli.train import add_keep, keeping
 from dntk_core.run.across import Across, build_series
 from dntk_core.run.pipeline import Run
-from dntk_core.run.series import Series, default_series, epochs_of, trained_series, weights_series
+from dntk_core.run.series import Series, begun_series, default_series, epochs_of, trained_series, weights_series
 from dntk_core.uses.similarity import velocity
 
 HELP = "one run per checkpoint of a training: how the kernel moved"
@@ -24,6 +24,9 @@ HELP = "one run per checkpoint of a training: how the kernel moved"
 
 def add(parser: ArgumentParser) -> None:
     """Describe the flags."""
+    parser.add_argument(
+        "series", nargs="?", default="", metavar="KEY", help="a series begun before, by its key or the start of it"
+    )
     add_keep(parser)
     add_json(parser)
     add_spec(parser)
@@ -42,6 +45,8 @@ def run(arguments: Namespace) -> tuple[dict, str]:
 
 def series_of(arguments: Namespace) -> Series:
     """The series that the flags describe."""
+    if arguments.series:
+        return begun_series(arguments.series)
     spec = spec_of(arguments)
     if spec.model.weights:
         pattern, bare = spec.model.weights, replace(spec, model=replace(spec.model, weights=""))

@@ -71,7 +71,7 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
     ),
     "projection": (
         Flag("--projection", "projection.name", "how gradients are projected: structured, hadamard, sparse, identity…"),
-        Flag("--k", "projection.k", "dimensions that gradients are projected to"),
+        Flag("--k", "projection.k", "dimensions that gradients are projected to; fewer parameters stay as they are"),
         Flag("--projection-seed", "projection.seed", "seed of the random projection"),
         Flag("--groups", "projection.groups", "keep groups of parameters apart: layers, blocks or regular expressions"),
         Flag("--parameters", "projection.parameters", "study only parameters whose name this regular expression finds"),
@@ -79,7 +79,7 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
         Flag("--kept", "kept", "how numbers of projected gradients are kept on disk", KEPT),
         Flag("--class-sketch", "sketch.q", "random sums of the logits in the place of all classes; 0 is every class"),
         Flag("--class-error", "sketch.error", "error of the mean kernel from which their number is chosen"),
-        Flag("--classes-exact", "sketch.exact", "classes that keep gradients of their own: numbers, commas between"),
+        Flag("--classes-exact", "sketch.exact", "classes with gradients of their own: 0,217 or top20, by frequency"),
         Flag("--sketch-seed", "sketch.seed", "seed of the random sums"),
     ),
     "dataset distillation": (
@@ -95,6 +95,18 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
     ),
 }
 FLAGS = tuple(flag for group in GROUPS.values() for flag in group)
+# What --help writes behind a flag whose text is no name.
+TAKES = {
+    "data.path": "PATH",
+    "data.vocabulary": "FILE",
+    "data.mean": "X,Y,Z",
+    "data.std": "X,Y,Z",
+    "model.weights": "FILE",
+    "model.classes": "N,N,…",
+    "projection.groups": "PATTERN",
+    "projection.parameters": "PATTERN",
+    "sketch.exact": "N,N,…",
+}
 
 
 def add_spec(parser: ArgumentParser, titles: Sequence[str] = tuple(GROUPS)) -> None:
@@ -109,7 +121,7 @@ def add_spec(parser: ArgumentParser, titles: Sequence[str] = tuple(GROUPS)) -> N
                 dest=flag.field,
                 type=kind,
                 choices=flag.choices,
-                metavar=METAVARS[kind],
+                metavar=TAKES.get(flag.field, METAVARS[kind]),
                 help=flag.text,
             )
 

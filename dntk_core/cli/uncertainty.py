@@ -67,7 +67,7 @@ def run(arguments: Namespace) -> tuple[dict, str]:
             "doubt": {key: values.tolist() for key, values in moved.doubt.items()},
             "auroc": {key: values.tolist() for key, values in moved.apart.items()},
         }
-        lines.append(f"\n{arguments.shift:28}" + "".join(f"{strength:9}" for strength in moved.strengths))
+        lines.append(f"\n{arguments.shift:38}" + "".join(f"{strength:9}" for strength in moved.strengths))
         rows = {"accuracy": moved.accuracy, "fidelity": moved.fidelity}
         rows |= {f"AUROC, {key}": values for key, values in moved.apart.items()}
         lines += [f"{key[:38]:38}" + "".join(f"{value:9.3f}" for value in values) for key, values in rows.items()]

@@ -85,7 +85,7 @@ def summary(run: Run) -> None:
             f"{sketch['q']} random sums stand for the gradients of {sketch['classes']:,} classes: the mean kernel is "
             f"off by {sketch['measured']:.1%} on {sketch['inputs']} inputs ({sketch['expected']:.1%} expected). Every "
             "class is read out through the mean kernel, which all share; kernels of single classes are those of the "
-            f"{len(run.spec.sketch.chosen)} exact ones."
+            f"{len(run.exact_classes)} exact ones{_places(sketch)}."
         )
         if sketch["measured"] > TRUSTED:
             st.warning(f"Eigenvalues below {sketch['measured']:.0%} of the largest deserve no trust: raise the sketch.")
@@ -93,7 +93,15 @@ def summary(run: Run) -> None:
         st.caption(
             f"With more than {LARGEST_DENSE:,} inputs kernels are kept as features: of the mean kernel the leading "
             "eigenpairs are computed, and a rank or dimension that needs more is given between bounds."
+            + (" Sketched classes are read out through these eigenpairs." if run.class_sketch else "")
         )
+
+
+def _places(sketch: dict) -> str:
+    """How much of the inputs' top five the exact classes are, where they were chosen by that."""
+    if "places" not in sketch:
+        return ""
+    return f", which make up {sketch['places']:.0%} of the five largest outputs of {sketch['ranked']:,} kernel inputs"
 
 
 @st.fragment

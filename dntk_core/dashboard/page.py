@@ -3,8 +3,9 @@
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 import streamlit as st
 
@@ -18,10 +19,11 @@ from dntk_core.dashboard.choices.controls import Limits
 from dntk_core.dashboard.choices.picks import Pick, picked
 from dntk_core.dashboard.choices.sidebar import publish, sidebar, switch_run
 from dntk_core.dashboard.choices.stops import SCALES, Scale
-from dntk_core.dashboard.choices.view import View, link
-from dntk_core.dashboard.computing import computations
-from dntk_core.dashboard.drawing import literal
+from dntk_core.dashboard.choices.view import View, link, restore
+from dntk_core.dashboard.computing import ahead, computations
+from dntk_core.dashboard.drawing import frames, literal
 from dntk_core.dashboard.drawing.navigation import links
+from dntk_core.dashboard.drawing.panel import Panel, sent
 from dntk_core.dashboard.server.settings import guard
 from dntk_core.run.live import Live
 from dntk_core.run.pipeline import Run
@@ -71,6 +73,8 @@ class Page:
     picked: Pick | None = None
 
 
+Found = TypeVar("Found", bound=Sequence[Panel])
+
 # The controls that matter to a page: always the same, or by the run.
 Uses = tuple[str, ...] | Callable[[Run], tuple[str, ...]]
 
@@ -81,18 +85,29 @@ def page(title: str, uses: Uses = (), scales: Mapping[str, Scale] = SCALES) -> I
 
     scales: where sliders stop, if elsewhere than SCALES says
     """
+    frames.mine().give_way()
     with frame(title) as navigation:
         if not computations.available(open_key()):
             wait(navigation)
             st.stop()
+        if not ahead.ready(open_key()):
+            links(navigation, {"run": open_key()})
+            name_run(cached.run(open_key()))
+            ahead.follow(open_key())
+            st.stop()
         here = enter(uses, scales)
         name_run(here.run)
+        ahead.follow(here.run.key)
         fold(here.run.key, title)
         links(navigation, here.link)
+        before = frames.mine().answer
         try:
             yield here
         finally:
             publish(here.link)
+        # A page that follows no slider, or not any more.
+        if frames.mine().answer is before:
+            frames.mine().answer = None
 
 
 def enter(uses: Uses = (), scales: Mapping[str, Scale] = SCALES) -> Page:
@@ -106,13 +121,31 @@ def enter(uses: Uses = (), scales: Mapping[str, Scale] = SCALES) -> Page:
 
     def stops(name: str, view: View) -> tuple[Sequence[float], str] | None:
         scale = {**SCALES, **scales}.get(name)
-        return scale and (scale.stops(live, view), scale.says(live, view))
+        found = scale and scale.stops(live, view)
+        return (found, scale.says(live, view)) if scale and found else None
 
     view = sidebar(
         limits(run), uses(run) if callable(uses) else uses, {"ridge": lambda: ridge_button(live, key)}, stops
     )
     address = {"run": key, **link(view)}
     return Page(run, live, view, address, picked(address))
+
+
+def follow(here: Page, panels: Callable[[Page], Found]) -> Found:
+    """The panels of a page; while a slider moves, the browser asks for them at its new values (`drawing/frames.py`).
+
+    panels: of the page as it would be there, in its view and its link
+    """
+
+    def answer(parameters: Mapping[str, str]) -> dict[str, bytes]:
+        address = {**here.link, **parameters}
+        view, refused = restore(address, limits(here.run))
+        if refused:
+            raise DNTKError(refused[0])
+        return {panel.key: sent(panel) for panel in panels(replace(here, view=view, link=address))}
+
+    frames.mine().answer = answer
+    return panels(here)
 
 
 def name_run(run: Run) -> None:
@@ -122,7 +155,7 @@ def name_run(run: Run) -> None:
 
 def limits(run: Run) -> Limits:
     """What the sliders may say for a run."""
-    chosen = run.spec.sketch.chosen if run.spec.sketch.used else None
+    chosen = run.exact_classes if run.spec.sketch.used else None
     return Limits(len(run.targets), run.class_names, chosen)
 
 

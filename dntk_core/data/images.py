@@ -27,6 +27,8 @@ MOST_PIXELS = 80_000_000
 MOST_SCANS = 100
 LARGE = 12_000_000
 _ONE_LARGE = threading.Lock()
+# Images held as numbers with a point while many are brought to 8 bits.
+BATCH = 64
 # Formats whose grey images Pillow opens as 32-bit integers though they have 16 bits.
 SIXTEEN_BITS = ("PNG", "PPM")
 Item = TypeVar("Item", covariant=True)
@@ -174,9 +176,10 @@ def readable(images: Any, i: int) -> bool:
 
 def stored(images: Indexable[np.ndarray], index: np.ndarray) -> np.ndarray:
     """The chosen images as they are kept in the cache: 8-bit where they came from 8 bits, a quarter of the size."""
-    chosen = images[index]
     eight_bits = isinstance(images, ImageFiles) or (isinstance(images, ImageArray) and images.exact)
-    return np.rint(chosen * 255).astype(np.uint8) if eight_bits else chosen
+    if not eight_bits or not len(index):
+        return images[index]
+    return np.concatenate([np.rint(batch * 255).astype(np.uint8) for batch in in_batches(images, index, BATCH)])
 
 
 def as_images(array: Array) -> Array | ImageArray:

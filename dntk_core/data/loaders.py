@@ -27,6 +27,8 @@ from dntk_core.data.sources.source import RawDataset, Split
 
 # What a dict of inputs may call its labels.
 LABELS = ("labels", "label", "targets", "target", "y")
+# Names of classes are made of labels, and a label may be any number.
+MOST_CLASSES = 100_000
 # Items read at once when all labels are asked for, and items by which a list of labels is judged.
 READ, JUDGED = 256, 32
 
@@ -137,6 +139,8 @@ def class_names(
 ) -> tuple[str, ...]:
     """Names of all classes that the labels of two splits speak of: as given, those of the Dataset, else numbers."""
     highest = int(max(first.labels.max(), second.labels.max()))
+    if highest >= MOST_CLASSES:
+        raise DNTKError(f"a label is {highest}; labels count classes from 0, and at most {MOST_CLASSES:,} of them")
     names = _names(dataset, classes, max(highest + 1, outputs))
     if highest >= len(names):
         raise DNTKError(f"there are {len(names)} classes, but a label is {highest}; labels count from 0")

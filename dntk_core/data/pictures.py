@@ -1,17 +1,21 @@
-"""Images that come as a network sees them, already normalised: shown in [0, 1], computed with as they came."""
+"""Images for the eye: those that come as a network sees them brought to [0, 1], many of them made small."""
 
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from PIL import Image
 
 from dntk_core.data.batch import Batch
+from dntk_core.data.images import BATCH, Images, in_batches
 from dntk_core.data.inputs import Inputs
 from dntk_core.data.sources.source import RawDataset, Split
 
 CHANNELS = (1, 3, 4)
 # Images by which the range of a channel is judged.
 MEASURED = 256
+# Pixels of the longer side of an image that is only looked at.
+SIDE = 160
 
 
 @dataclass(frozen=True)
@@ -60,3 +64,18 @@ def as_pictures(train: Split, test: Split, names: tuple[str, ...]) -> RawDataset
     first, second = (Split(Pictures(split.inputs, lowest, spread), split.labels) for split in (train, test))
     mean, std = (-lowest / spread).tolist(), (1 / spread).tolist()
     return RawDataset(first, second, names, mean=tuple(mean), std=tuple(std))
+
+
+def thumbnails(images: Images, index: np.ndarray) -> np.ndarray:
+    """The chosen images as people see them, (b, channels, height, width) uint8, the longer side at most SIDE."""
+    small = [_small(image) for batch in in_batches(images, index, BATCH) for image in batch]
+    return np.stack(small) if small else np.empty((0, *images.shape[1:]), np.uint8)
+
+
+def _small(image: np.ndarray) -> np.ndarray:
+    planes = np.rint(255 * np.clip(image, 0, 1)).astype(np.uint8)
+    height, width = planes.shape[1:]
+    if (longer := max(height, width)) <= SIDE:
+        return planes
+    size = max(1, round(width * SIDE / longer)), max(1, round(height * SIDE / longer))
+    return np.stack([np.asarray(Image.fromarray(plane).resize(size, Image.Resampling.BOX)) for plane in planes])

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from dntk_core.base.errors import DNTKError
+from dntk_core.base.own_functions import as_sentence
 from dntk_core.data.batch import Batch, concatenate, length, take
 from dntk_core.gradients.general import check_alone, general_gradients, tolerance
 from dntk_core.gradients.hardware import device_of
@@ -37,7 +38,9 @@ def prepare(module: nn.Module, example: Batch, outputs: str = "logits") -> Netwo
         check_alone(network, network(some), torch.cat([network(take(some, [i])) for i in range(length(some))]))
     x = take(some, slice(PROBED))
     cotangent = torch.randn(length(x), classes, generator=torch.Generator().manual_seed(0)).to(device_of(x))
-    exact = general_gradients(network, x, network.rest)(cotangent)
+    _check_graph(network, x)
+    with as_sentence("gradients of the network cannot be computed"):
+        exact = general_gradients(network, x, network.rest)(cotangent)
     network = _with_rules(network, x, cotangent, exact)
     return replace(network, vmapped=_vmap_agrees(replace(network, vmapped=True), x, cotangent, exact))
 
@@ -62,10 +65,22 @@ def _check_outputs(module: nn.Module, x: Batch) -> tuple[int, str]:
             f"the network must return a tensor (batch, C), got {tuple(y.shape)} for a batch of {length(x)}; wrap it"
         )
     if y.shape[1] == 1:
-        raise DNTKError("the network has one output (C = 1); class kernels need at least two, give it two logits")
+        raise DNTKError(
+            "the network has one output, y; class kernels need at least two: return torch.cat([-y, y], 1) / 2 in its "
+            "place, whose softmax is the sigmoid of y"
+        )
     if not isinstance(answer, Tensor):
         return y.shape[1], f"logits taken from the {type(answer).__name__} that the network returns"
     return y.shape[1], "" if answer.ndim == 2 else f"outputs {tuple(answer.shape[1:])} taken as {y.shape[1]} logits"
+
+
+def _check_graph(network: Network, x: Batch) -> None:
+    with torch.enable_grad():
+        if not network(x).requires_grad:
+            raise DNTKError(
+                "the network's outputs do not depend on its parameters as autograd sees them; look for detach(), "
+                "no_grad() or inference_mode() in its forward()"
+            )
 
 
 def _with_rules(network: Network, x: Batch, cotangent: Tensor, exact: dict[str, Tensor]) -> Network:

@@ -44,6 +44,26 @@ def combinations(C: int, q: int, seed: int, exact: tuple[int, ...]) -> np.ndarra
     return np.concatenate([signs(C, q, seed) / np.sqrt(C), np.eye(C)[list(exact)]])
 
 
+# Outputs of an input that are taken for its largest.
+LARGEST = 5
+
+
+def most_often(outputs: Tensor, count: int) -> tuple[tuple[int, ...], float]:
+    """The classes that stand most often among the LARGEST outputs (n, C) of an input, and their share of all places.
+
+    A share of 1 says that every input's largest outputs are among these classes.
+
+    >>> most_often(torch.tensor([[3.0, 2, 1, 0, 0, 9, 8], [3.0, 2, 1, 9, 0, 0, 8]]), 3)
+    ((0, 1, 2), 0.6)
+    """
+    C = outputs.shape[1]
+    if not 1 <= count <= C:
+        raise DNTKError(f"there are {C:,} classes to take exact ones from, got top{count}")
+    places = torch.bincount(outputs.topk(min(LARGEST, C)).indices.flatten(), minlength=C).numpy()
+    chosen = np.argsort(-places, kind="stable")[:count]
+    return tuple(sorted(map(int, chosen))), float(places[chosen].sum() / places.sum())
+
+
 class Sketched(nn.Module):
     """A classifier whose outputs are sums of another's, z = W f(x) for weights W (R, C)."""
 

@@ -24,18 +24,18 @@ from dntk_core.models.seen import Seen
 
 
 def projected_dimension(spec: ProjectionSpec, P: int) -> int:
-    """Check that a projection of R^P can be made, and return its k."""
+    """Check that a projection of R^P can be made, and return its k, at most P."""
     if spec.name not in PROJECTIONS:
         raise DNTKError(f"unknown projection {spec.name!r}; known: {', '.join(PROJECTIONS)}")
-    # Few of a network's parameters may well be fewer than k: they need no projection.
-    return PROJECTIONS[spec.name].dimension(min(spec.k, P) if spec.parameters else spec.k, P)
+    return PROJECTIONS[spec.name].dimension(spec.k, P)
 
 
 def projector(network: Network, spec: ProjectionSpec, device: torch.device) -> Projector:
     """Build the map from a network's gradients to R^k."""
-    k, projection = projected_dimension(spec, network.P), PROJECTIONS[spec.name]
-    if spec.parameters and k == network.P:
-        projection = PROJECTIONS["identity"]
+    k, projection = (
+        projected_dimension(spec, network.P),
+        PROJECTIONS["identity" if spec.exact(network.P) else spec.name],
+    )
     if not spec.groups:
         return projection.make(network, spec.seed, k, device)
     groups = group_names(tuple(network.sizes), spec.groups)

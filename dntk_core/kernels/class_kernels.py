@@ -17,6 +17,7 @@ from dntk_core.kernels.modes import Modes, dense_modes
 from dntk_core.kernels.rotated import Rotated
 from dntk_core.kernels.spectrum import Spectrum, spectrum
 
+NOT_KEPT = "the features of these kernels are not kept"
 # Rows of a mixing matrix and the inputs they mix: pairs of indices.
 Blocks = Sequence[tuple[np.ndarray, np.ndarray]]
 
@@ -33,6 +34,11 @@ class ClassKernels(Protocol):
     def dense(self) -> bool:
         """Whether the kernels are arrays."""
         ...
+
+    @property
+    def shared(self) -> bool:
+        """Whether all classes have the same kernel."""
+        return False
 
     @property
     def scale(self) -> float:
@@ -70,11 +76,19 @@ class ClassKernels(Protocol):
         ...
 
     def rotate(self, parts: Decomposition, share: float) -> Rotated | None:
-        """Meet the features with the eigenvectors that hold a share of the variance; None where they are not kept."""
+        """Meet the features with local eigenvectors that hold a share of the variance; None where none are kept."""
+        ...
+
+    def rotate_whole(self, vectors: np.ndarray) -> np.ndarray:
+        """VᵀΦ^c for vectors (m, r), where features are kept: (C, r, k)."""
         ...
 
     def predict_mixed(self, mixed: np.ndarray, beta: np.ndarray) -> Iterator[np.ndarray]:
         """Φ*^c (AΦ^c)ᵀ β^c for mixed features (C, s, k) and weights (C, s, q), class by class: (t, q)."""
+        ...
+
+    def predict_features(self, w: np.ndarray) -> Iterator[np.ndarray]:
+        """Φ*^c w^c for weights of features (C, k, q), where features are kept, class by class: (t, q)."""
         ...
 
     def solve(self, targets: np.ndarray, lam: float | np.ndarray) -> np.ndarray:
@@ -170,8 +184,14 @@ class Kernels(ClassKernels):
     def rotate(self, parts: Decomposition, share: float) -> None:
         return None
 
+    def rotate_whole(self, vectors: np.ndarray) -> np.ndarray:
+        raise DNTKError(NOT_KEPT)
+
     def predict_mixed(self, mixed: np.ndarray, beta: np.ndarray) -> Iterator[np.ndarray]:
-        raise DNTKError("the features of these kernels are not kept")
+        raise DNTKError(NOT_KEPT)
+
+    def predict_features(self, w: np.ndarray) -> Iterator[np.ndarray]:
+        raise DNTKError(NOT_KEPT)
 
     def solve(self, targets: np.ndarray, lam: float | np.ndarray) -> np.ndarray:
         shifted = self.train + np.asarray(lam)[..., None, None] * np.eye(len(targets))

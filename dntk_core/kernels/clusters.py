@@ -46,15 +46,16 @@ def embed(kernel: np.ndarray | Kernel, largest: int = 50, together: Together | N
     """
     kernel = as_kernel(kernel)
     if kernel.m <= EVERY:
-        return Embedding(_leading(affinity(kernel.block(*2 * (np.arange(kernel.m),))), largest)[1])
+        return Embedding(_leading(affinity(kernel.block(np.arange(kernel.m), np.arange(kernel.m))), largest)[1])
     chosen = np.random.default_rng(0).permutation(kernel.m)[:LANDMARKS]
-    W = affinity(kernel.block(chosen, chosen))
+    # Cosines need no more digits than the features have.
+    W = affinity(kernel.block(chosen, chosen, np.float32))
     values, landmarks = _leading(W, largest)
     weights = landmarks / np.sqrt(W.sum(axis=1))[:, None] / values
     norm, together = _norms(kernel.diagonal()), together or Alone()
     own, placed = np.arange(kernel.m)[share(together, kernel.m)], []
     for rows in np.array_split(own, max(1, len(own) // LANDMARKS)):
-        near = np.clip(kernel.block(rows, chosen) / norm[rows, None] / norm[chosen], 0.0, None)
+        near = np.clip(kernel.block(rows, chosen, np.float32) / norm[rows, None] / norm[chosen], 0.0, None)
         degree = near.sum(axis=1, keepdims=True)
         placed.append(near @ weights / np.sqrt(np.where(degree > 0, degree, 1.0)))
     vectors = together.gather(np.concatenate(placed))
@@ -75,14 +76,14 @@ def _leading(W: np.ndarray, largest: int) -> tuple[np.ndarray, np.ndarray]:
     return values[::-1], np.ascontiguousarray(vectors[:, ::-1])
 
 
-def cluster_embedding(embedding: Embedding, H: int, seed: int) -> np.ndarray:
+def cluster_embedding(embedding: Embedding, H: int, seed: int, together: Together | None = None) -> np.ndarray:
     """Cut an embedding into H clusters by k-means on its unit rows: labels (m,) in 0..H-1, all used."""
     m = len(embedding.vectors)
     if not 1 <= H <= m:
         raise DNTKError(f"the number of clusters H must lie in 1..{m} (the number of kernel inputs), got {H}")
     points = embedding.vectors[:, :H]
     norm = np.linalg.norm(points, axis=1, keepdims=True)
-    return kmeans(points / np.where(norm > 0, norm, 1.0), H, np.random.default_rng(seed))
+    return kmeans(points / np.where(norm > 0, norm, 1.0), H, np.random.default_rng(seed), together=together)
 
 
 def spectral_clusters(kernel: np.ndarray | Kernel, H: int, seed: int = 0) -> np.ndarray:

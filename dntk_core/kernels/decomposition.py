@@ -101,18 +101,23 @@ def members_of(labels: np.ndarray) -> list[np.ndarray]:
     return [np.flatnonzero(labels == h) for h in range(labels.max() + 1)]
 
 
-def assembled(known: Spectrum, labels: np.ndarray, parts: tuple[Spectrum, ...]) -> Decomposition:
-    """Put the spectra of a kernel and of its clusters labels (m,) together."""
+def assembled(
+    known: Spectrum, labels: np.ndarray, parts: tuple[Spectrum, ...], overlap: np.ndarray | None = None
+) -> Decomposition:
+    """Put the spectra of a kernel and of its clusters labels (m,) together; their overlap may be at hand."""
     groups, counts = members_of(labels), [len(part.values) for part in parts]
-    local = np.zeros((len(labels), max(counts)))
+    local = np.zeros((len(labels), max(counts)), parts[0].vectors.dtype)
     for members, part in zip(groups, parts, strict=True):
         local[members, : len(part.values)] = part.vectors
-    overlap = [part.vectors.T @ known.vectors[members] for members, part in zip(groups, parts, strict=True)]
+    if overlap is None:
+        overlap = np.concatenate(
+            [part.vectors.T @ known.vectors[members] for members, part in zip(groups, parts, strict=True)]
+        )
     cluster = np.repeat(np.arange(len(groups)), counts)
     rank = np.concatenate([np.arange(count) for count in counts])
     values = np.concatenate([part.values for part in parts])
     bare = tuple(replace(part, vectors=np.empty((part.m, 0))) for part in parts)
-    return Decomposition(known, bare, labels, cluster, rank, values, local, np.concatenate(overlap))
+    return Decomposition(known, bare, labels, cluster, rank, values, local, overlap)
 
 
 def permuted(

@@ -11,7 +11,7 @@ from dntk_core.kernels.class_kernels import Blocks, ClassKernels, Kernels, check
 from dntk_core.kernels.decomposition import Decomposition
 from dntk_core.kernels.features import FeatureKernel, tiles, transposed_times
 from dntk_core.kernels.modes import Modes, feature_modes
-from dntk_core.kernels.rotated import Rotated, rotate_local, rotate_whole
+from dntk_core.kernels.rotated import Rotated, rotate, rotate_local
 from dntk_core.kernels.spectrum import Spectrum
 
 # With more inputs than this, kernels are kept as the features they are products of.
@@ -81,14 +81,17 @@ class FeatureKernels(ClassKernels):
         return found
 
     def rotate(self, parts: Decomposition, share: float) -> Rotated:
-        chosen = np.flatnonzero(parts.leading(1.0 - share))
-        U = parts.spectrum.vectors[:, : parts.global_rank(1.0 - share)]
-        return Rotated(*rotate_local(self.features, parts, chosen), rotate_whole(self.features, U))
+        return rotate_local(self.features, parts, share)
+
+    def rotate_whole(self, vectors: np.ndarray) -> np.ndarray:
+        return rotate(self.features, None, vectors)
 
     def predict_mixed(self, mixed: np.ndarray, beta: np.ndarray) -> Iterator[np.ndarray]:
-        for test, rows, b in zip(self.test_features, mixed, beta, strict=True):
-            w = rows.T @ b
-            yield np.concatenate([tile @ w for _, tile in tiles(test)])
+        return self.predict_features(np.stack([rows.T @ b for rows, b in zip(mixed, beta, strict=True)]))
+
+    def predict_features(self, w: np.ndarray) -> Iterator[np.ndarray]:
+        for test, each in zip(self.test_features, w, strict=True):
+            yield np.concatenate([tile @ each for _, tile in tiles(test)])
 
     def _mixed(self, matrix: np.ndarray, blocks: Blocks | None) -> Iterator[np.ndarray]:
         """(AΦ^c)ᵀ for a matrix (s, m), class by class: (k, s)."""

@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
+from dntk_core.base.errors import DNTKError
 from dntk_core.cache.rows import Array
 from dntk_core.kernels import krylov
 from dntk_core.kernels.kernel import DenseKernel, Eigenpairs
@@ -49,13 +50,13 @@ class FeatureKernel:
     def rows(self, index: np.ndarray) -> np.ndarray:
         return self.block(index, np.arange(self.m))
 
-    def block(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    def block(self, rows: np.ndarray, columns: np.ndarray, dtype: type = np.float64) -> np.ndarray:
         out = np.zeros((len(rows), len(columns)))
         for Phi in self.features:
-            left = np.asarray(Phi[rows], dtype=np.float64)
+            left = np.asarray(Phi[rows], dtype=dtype)
             for start in range(0, len(columns), TILE):
                 part = slice(start, start + TILE)
-                out[:, part] += left @ np.asarray(Phi[columns[part]], dtype=np.float64).T
+                out[:, part] += left @ np.asarray(Phi[columns[part]], dtype=dtype).T
         return out / len(self.features)
 
     def diagonal(self) -> np.ndarray:
@@ -66,7 +67,11 @@ class FeatureKernel:
         return out / len(self.features)
 
     def trace(self) -> float:
-        return float(self.diagonal().sum())
+        total = float(self.diagonal().sum())
+        # Everybody asks for it first, and one number that is none makes it none.
+        if not np.isfinite(total):
+            raise DNTKError("the features hold numbers that are not finite; delete the run and compute it again")
+        return total
 
     def restrict(self, index: np.ndarray) -> "FeatureKernel":
         return FeatureKernel(np.ascontiguousarray(self.features[:, index]))
@@ -86,23 +91,38 @@ class FeatureKernel:
         These are all eigenvalues of K = ΨΨᵀ that are not 0; its eigenvectors are u_j = Ψ v_j/√σ_j.
         """
         width = len(self.features) * self.features.shape[2]
-        return decomposed(sum((tile.T @ tile for _, tile in self.side_by_side()), np.zeros((width, width))), self.m)
+        mine = sum((tile.T @ tile for _, tile in self.side_by_side()), np.zeros((width, width)))
+        return decomposed(self._over_all(mine), self.m)
 
     def side_by_side(self) -> Iterator[tuple[slice, np.ndarray]]:
-        """Ψ = [Φ^1 … Φ^n]/√n, (m, nk), a few rows at a time: K = ΨΨᵀ."""
-        for start in range(0, self.m, TILE):
-            rows = slice(start, start + TILE)
-            wide = [np.asarray(Phi[rows], dtype=np.float64) for Phi in self.features]
-            yield rows, np.concatenate(wide, axis=1) / np.sqrt(len(wide))
+        """Ψ = [Φ^1 … Φ^n]/√n, (m, nk), a few of the process's own rows at a time: K = ΨΨᵀ."""
+        first, last = self.own.start, self.own.stop
+        for start in range(first, last, TILE):
+            stop = min(start + TILE, last)
+            wide = [np.asarray(Phi[start:stop], dtype=np.float64) for Phi in self.features]
+            yield slice(start - first, stop - first), np.concatenate(wide, axis=1) / np.sqrt(len(wide))
+
+    @property
+    def own(self) -> slice:
+        """The rows that this process multiplies with."""
+        return slice(0, self.m)
+
+    def _over_all(self, moment: np.ndarray) -> np.ndarray:
+        """Sum what every process has found."""
+        return moment
+
+    def _of_all(self, rows: np.ndarray) -> np.ndarray:
+        """Put the rows of all processes together."""
+        return rows
 
     def _from_moment(self) -> Eigenpairs:
         """All pairs of one class; of several, as many as suffice."""
         values, V = self.moment
         count = len(values) if len(self.features) == 1 else enough(values)
-        W, vectors = V[:, :count] / np.sqrt(values[:count]), np.empty((self.m, count))
+        W, vectors = V[:, :count] / np.sqrt(values[:count]), np.empty((self.own.stop - self.own.start, count))
         for rows, tile in self.side_by_side():
             vectors[rows] = tile @ W
-        return Eigenpairs(values[:count], vectors, len(values))
+        return Eigenpairs(values[:count], self._of_all(vectors), len(values))
 
     def eigenpairs(self) -> Eigenpairs:
         """Few inputs or few dimensions: exactly. Else the leading pairs, or all where these say too little."""

@@ -36,8 +36,8 @@ class Kernel(Protocol):
         """K[index], (q, m)."""
         ...
 
-    def block(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """K[rows, columns], (p, q)."""
+    def block(self, rows: np.ndarray, columns: np.ndarray, dtype: type = np.float64) -> np.ndarray:
+        """K[rows, columns], (p, q), multiplied in a type."""
         ...
 
     def diagonal(self) -> np.ndarray:
@@ -73,7 +73,7 @@ class DenseKernel:
     def rows(self, index: np.ndarray) -> np.ndarray:
         return self.matrix[index]
 
-    def block(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    def block(self, rows: np.ndarray, columns: np.ndarray, dtype: type = np.float64) -> np.ndarray:
         return self.matrix[np.ix_(rows, columns)]
 
     def diagonal(self) -> np.ndarray:

@@ -3,6 +3,7 @@
 import numpy as np
 
 from dntk_core.base.errors import DNTKError
+from dntk_core.kernels.together import Alone, Together, share
 
 
 def squared_distances(points: np.ndarray, centres: np.ndarray) -> np.ndarray:
@@ -49,24 +50,33 @@ def in_order_of_appearance(labels: np.ndarray) -> np.ndarray:
 
 
 def kmeans(
-    points: np.ndarray, H: int, generator: np.random.Generator, restarts: int = 8, iterations: int = 50
+    points: np.ndarray,
+    H: int,
+    generator: np.random.Generator,
+    restarts: int = 8,
+    iterations: int = 50,
+    together: Together | None = None,
 ) -> np.ndarray:
     """Partition points (m, d) into H non-empty clusters of small within-cluster variance: labels (m,).
 
-    All restarts advance together; the one with the least Σ_i ‖x_i - z_{h(i)}‖² is kept.
+    All restarts advance together; the one with the least Σ_i ‖x_i - z_{h(i)}‖² is kept. Several processes assign each
+    their share of the points, and add up Σ_i x_i and counts of every cluster.
     """
     m = len(points)
     if not 1 <= H <= m:
         raise DNTKError(f"the number of clusters H must lie in 1..{m} (the number of inputs), got {H}")
+    together = together or Alone()
     centres = plus_plus(points, H, generator, restarts)
-    labels = np.full((restarts, m), -1)
+    own = points[share(together, m)]
+    labels = np.full((restarts, len(own)), -1)
     for _ in range(iterations):
-        distances = squared_distances(points, centres)
+        distances = squared_distances(own, centres)
         previous, labels = labels, np.argmin(distances, axis=-1)
-        if np.array_equal(previous, labels):
+        if not together.sum(np.array([np.sum(previous != labels)]))[0]:
             break
         member = (labels[:, None, :] == np.arange(H)[:, None]).astype(float)
-        count = member.sum(axis=-1, keepdims=True)
-        centres = np.where(count > 0, member @ points / np.maximum(count, 1.0), centres)
-    best = np.argmin(np.min(distances, axis=-1).sum(axis=-1))
-    return in_order_of_appearance(fill_empty(labels[best], distances[best]))
+        total, count = together.sum(member @ own), together.sum(member.sum(axis=-1, keepdims=True))
+        centres = np.where(count > 0, total / np.maximum(count, 1.0), centres)
+    best = np.argmin(together.sum(np.min(distances, axis=-1).sum(axis=-1)))
+    labels, distances = together.gather(labels[best]), together.gather(distances[best])
+    return in_order_of_appearance(fill_empty(labels, distances))

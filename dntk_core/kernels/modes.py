@@ -96,11 +96,11 @@ class FeatureModes:
         return self.outside.nbytes + self.load.nbytes
 
     def predict(self, c: np.ndarray) -> np.ndarray:
-        W = (self.basis * np.sqrt(self.values)) @ c
+        W = self.basis @ (np.sqrt(self.values)[:, None] * c)
         return np.concatenate([tile @ W for _, tile in tiles(self.test_features)])
 
     def combine(self, c: np.ndarray) -> np.ndarray:
-        W = (self.basis / np.sqrt(self.values)) @ c
+        W = self.basis @ (c.T / np.sqrt(self.values)).T
         return np.concatenate([tile @ W for _, tile in tiles(self.features)])
 
     def weigh(self, w: np.ndarray) -> np.ndarray:

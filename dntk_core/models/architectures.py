@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from dntk_core.base.errors import DNTKError
-from dntk_core.base.own_functions import as_sentence, import_named
+from dntk_core.base.own_functions import as_sentence, import_named, takes
 from dntk_core.base.spec import ModelSpec
 from dntk_core.data.batch import Batch, leaves, length
 from dntk_core.data.class_names import IMAGENET_INDEX
@@ -127,7 +127,7 @@ def _construct(spec: ModelSpec, channels: int, outputs: int, own_code: bool) -> 
     if name not in torchvision.models.list_models(module=torchvision.models):
         raise DNTKError(
             f"unknown model {name!r}; known: {', '.join(OWN)}, torchvision's classifiers (resnet18, mobilenet_v2, …), "
-            "timm:<name>"
+            "timm:NAME, hf:FOLDER, package.module:factory"
         )
     if name not in WITH_HEADS_FOR_TRAINING:
         return torchvision.models.get_model(name, weights=None, num_classes=outputs)
@@ -178,9 +178,9 @@ def _timm_model(name: str, **settings: Any) -> nn.Module:
 def _own(name: str, outputs: int, own_code: bool) -> nn.Module:
     if not own_code:
         raise DNTKError(f"{name!r} would run your own code; that is allowed on the command line only")
-    factory = import_named(name, "a function of the number of classes that returns a network")
+    factory = import_named(name, "a function, of the number of classes or of nothing, that returns a network")
     with as_sentence(f"{name!r} failed"):
-        network = factory(outputs)
+        network = factory(outputs) if takes(factory, outputs) else factory()
     if not isinstance(network, nn.Module):
         raise DNTKError(f"{name!r} returned a {type(network).__name__}, not a torch.nn.Module")
     return network

@@ -40,7 +40,12 @@ def load_weights(module: nn.Module, path: Path, without: tuple[str, ...] = ()) -
             for what, names in (("missing", missing), ("unknown", unexpected), ("of another shape", reshaped))
             if names
         ]
-        raise DNTKError(f"{path} holds weights of another architecture: {'; '.join(differences)}")
+        cut = (
+            ""
+            if missing or unexpected
+            else "; if only its head is larger, name the outputs to keep (--classes 0,217,…)"
+        )
+        raise DNTKError(f"{path} holds weights of another architecture: {'; '.join(differences)}{cut}")
     module.load_state_dict({name: value.to(own[name].dtype) for name, value in state.items()}, strict=False)
 
 

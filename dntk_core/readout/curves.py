@@ -101,8 +101,10 @@ def compressed_ridge_curve(problem: Problem, compressed: Compressed, ridges: Seq
         each = shared or spectrum(G)
         values = each.values[:, None] + lams
         solved.append(each.vectors @ ((each.vectors.T @ b)[:, None] / values))
-        condition += values[0] / values[-1] / len(compressed.gram)
-        smallest += values[-1] / len(compressed.gram)
+        # Of more rows than features some directions have no energy.
+        least = values[-1] if compressed.size == len(values) else lams
+        condition += values[0] / least / len(compressed.gram)
+        smallest += least / len(compressed.gram)
     scores = score_solutions(problem, [(compressed, np.stack(solved))])
     return Curve(scores, np.asarray(ridges), condition, smallest)
 

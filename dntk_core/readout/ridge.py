@@ -5,16 +5,17 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, solve_triangular
+from scipy.linalg import solve_triangular
 
 from dntk_core.base.errors import DNTKError
 from dntk_core.distill.local_global import Lifted
 from dntk_core.distill.mixing import Mixing
 from dntk_core.kernels.class_kernels import ClassKernels
 from dntk_core.kernels.ridge import absolute_ridge
-from dntk_core.kernels.rotated import Rotated
+from dntk_core.kernels.rotated import Rotated, grams
 from dntk_core.kernels.shared import once
 from dntk_core.kernels.subspace import largest_energy, span_factor
+from dntk_core.readout.nearby import Factors, solve_nearby
 from dntk_core.readout.problem import Problem
 from dntk_core.readout.scores import Scores, only, score_coefficients, score_predictions
 
@@ -41,6 +42,23 @@ class Compressed:
         """s, the number of distilled gradients."""
         return self.gram.shape[1]
 
+    @property
+    def nbytes(self) -> int:
+        """With the factors that one ridge leaves to others."""
+        factors = None if self.needs_inputs else self.gram
+        arrays = (self.matrix, self.gram, self.targets, self.basis, self.mixed, factors)
+        return sum(each.nbytes for each in arrays if each is not None)
+
+    @property
+    def needs_inputs(self) -> bool:
+        """Whether predictions go through the weights of the original inputs."""
+        return self.mixed is None
+
+    @cached_property
+    def factors(self) -> Factors:
+        """What one ridge leaves to those near it."""
+        return Factors()
+
     @cached_property
     def ends(self) -> np.ndarray:
         """Smallest and largest eigenvalue of every G^c: (C, 2). No ridge changes them."""
@@ -57,6 +75,32 @@ class Compressed:
         if self.basis is None:
             return w
         return solve_triangular(self.basis[c], w, trans=1, lower=True, check_finite=False)
+
+
+@dataclass(frozen=True)
+class Featured(Compressed):
+    """More rows than features: w^c are weights of the features, G^c = (AΦ^c)ᵀAΦ^c (C, k, k), b^c = (AΦ^c)ᵀA y_c (C, k).
+
+    (AΦ)ᵀ(AΦΦᵀAᵀ + λI)⁻¹ = ((AΦ)ᵀAΦ + λI)⁻¹(AΦ)ᵀ: the same predictions from smaller matrices.
+    rows: s
+    """
+
+    rows: int = 0
+
+    @property
+    def size(self) -> int:
+        return self.rows
+
+    @property
+    def needs_inputs(self) -> bool:
+        return False
+
+    @cached_property
+    def ends(self) -> np.ndarray:
+        """Of AK^cAᵀ, which is singular: it has more rows than there are features."""
+        found = eigenvalue_ends(self.gram)
+        found[:, 0] = 0.0
+        return found
 
 
 def eigenvalue_ends(gram: np.ndarray) -> np.ndarray:
@@ -84,7 +128,7 @@ class Readout:
 def averaged_targets(kernels: ClassKernels, targets: np.ndarray, mixing: Mixing, subsets: Subsets) -> list[Compressed]:
     """Regress on the s targets A y_c: G^c = A K^c Aᵀ, b^c = A y_c."""
     mixed, averaged = kernels.mixed(mixing.matrix, mixing.blocks), (mixing.matrix @ targets).T
-    gram = kernels.between(mixing.matrix, mixing.blocks) if mixed is None else grams(mixed)
+    gram = kernels.between(mixing.matrix, mixing.blocks) if mixed is None else np.stack([*map(grams, mixed)])
     return [
         Compressed(
             mixing.matrix[rows],
@@ -94,12 +138,6 @@ def averaged_targets(kernels: ClassKernels, targets: np.ndarray, mixing: Mixing,
         )
         for rows in subsets
     ]
-
-
-def grams(mixed: np.ndarray) -> np.ndarray:
-    """AK^cAᵀ of mixed features AΦ^c (C, s, k): (C, s, s)."""
-    wide = (np.asarray(rows, np.float64) for rows in mixed)
-    return np.stack([rows @ rows.T for rows in wide])
 
 
 def every_target(kernels: ClassKernels, targets: np.ndarray, mixing: Mixing, subsets: Subsets) -> list[Compressed]:
@@ -143,10 +181,15 @@ def compress(kernels: ClassKernels, targets: np.ndarray, mixing: Mixing, by: str
     return readout(by).compress(kernels, targets, mixing, [np.arange(mixing.size)])[0]
 
 
-def compress_rotated(rotated: Rotated, targets: np.ndarray, mixing: Lifted) -> Compressed:
-    """Apply Algorithm 1's rows for averaged targets, their features at hand."""
-    mixed = rotated.rows(mixing.local, mixing.gaps)
-    return Compressed(None, grams(mixed), mixing.averaged(targets).T, mixed=mixed)
+def compress_rotated(rotated: Rotated, whole: np.ndarray, targets: np.ndarray, mixing: Lifted) -> Compressed:
+    """Apply Algorithm 1's rows for averaged targets, those of local and of global eigenvectors (C, g, k) at hand."""
+    gaps = whole[:, mixing.gaps]
+    mixed, averaged = rotated.rows(mixing.local, gaps), mixing.averaged(targets).T
+    products = rotated.products(mixing.local, gaps)
+    if mixing.size <= mixed.shape[2]:
+        return Compressed(None, products, averaged, mixed=mixed)
+    weighed = np.stack([rows.T @ b for rows, b in zip(mixed, averaged, strict=True)])
+    return Featured(None, products, weighed, rows=mixing.size)
 
 
 def ridge_factor(gram: np.ndarray, lam: float) -> np.ndarray:
@@ -174,21 +217,13 @@ def prefix_coefficients(factor: np.ndarray, targets: np.ndarray, sizes: Sequence
 
 def solutions(compressed: Compressed, lam: float, sizes: Sequence[int] | np.ndarray | None = None) -> np.ndarray:
     """Solve (G^c + λI) w^c = b^c for the first s rows for each s in sizes (q,), by default all (q = 1): (C, s, q)."""
-    if sizes is None and compressed.mixed is not None:
-        return np.stack([_solved(*parts, lam) for parts in zip(compressed.gram, compressed.targets, strict=True)])
+    if sizes is None and not compressed.needs_inputs:
+        try:
+            return solve_nearby(compressed.gram, compressed.targets, lam, compressed.factors)
+        except np.linalg.LinAlgError:
+            raise DNTKError(SINGULAR.format(lam=lam)) from None
     sizes = [compressed.size] if sizes is None else sizes
     return prefix_coefficients(ridge_factor(compressed.gram, lam), compressed.targets, sizes)
-
-
-def _solved(gram: np.ndarray, targets: np.ndarray, lam: float) -> np.ndarray:
-    """(G + λI)⁻¹ b for one class of many rows, factorised in place: (s, 1)."""
-    shifted = np.array(gram, order="F")
-    shifted[np.diag_indices_from(shifted)] += lam
-    try:
-        factor = cho_factor(shifted, lower=True, overwrite_a=True, check_finite=False)
-    except np.linalg.LinAlgError:
-        raise DNTKError(SINGULAR.format(lam=lam)) from None
-    return cho_solve(factor, targets[:, None], check_finite=False)
 
 
 def coefficients(compressed: Compressed, lam: float, sizes: Sequence[int] | np.ndarray | None = None) -> np.ndarray:
@@ -198,7 +233,7 @@ def coefficients(compressed: Compressed, lam: float, sizes: Sequence[int] | np.n
 
 def score_solutions(problem: Problem, solved: Sequence[tuple[Compressed, np.ndarray]]) -> dict[str, np.ndarray]:
     """Score readouts by their solutions w (C, s, q), all of them in one pass over the cross kernels: every metric's."""
-    if any(compressed.mixed is None for compressed, _ in solved):
+    if any(compressed.needs_inputs for compressed, _ in solved):
         lifted = [np.stack([compressed.lift(c, w) for c, w in enumerate(each)]) for compressed, each in solved]
         return score_coefficients(problem, np.concatenate(lifted, axis=2))
     found = [score_predictions(problem, predictions(problem.kernels, *pair)) for pair in solved]
@@ -207,6 +242,8 @@ def score_solutions(problem: Problem, solved: Sequence[tuple[Compressed, np.ndar
 
 def predictions(kernels: ClassKernels, compressed: Compressed, solved: np.ndarray) -> Iterator[np.ndarray]:
     """Predict the test logits by solutions w (C, s, q), class by class: (t, q)."""
+    if isinstance(compressed, Featured):
+        return kernels.predict_features(solved)
     beta = np.stack([compressed.weights(c, w) for c, w in enumerate(solved)])
     if compressed.mixed is not None:
         return kernels.predict_mixed(compressed.mixed, beta)

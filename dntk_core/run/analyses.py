@@ -1,7 +1,8 @@
 """Analyses of very many inputs, computed by as many processes as there are and kept beside the run.
 
 What no slider changes: leading eigenpairs of K̄, second moments of every class, the embedding, and for some H the
-eigenpairs within clusters. Each is a piece of its own on a workbench, so that a killed job goes on where it stopped.
+eigenpairs within clusters, and the features met with the leading ones: an H is then read, not computed. Each is a
+piece of its own on a workbench, so that a killed job goes on where it stopped.
 """
 
 import hashlib
@@ -17,17 +18,22 @@ from dntk_core.cache.store import Store
 from dntk_core.cache.workbench import Arrays, Workbench
 from dntk_core.kernels.clusters import Embedding, cluster_embedding, embed
 from dntk_core.kernels.decomposition import Decomposition, assembled, members_of
-from dntk_core.kernels.feature_kernels import FeatureKernels
+from dntk_core.kernels.kernel import Eigenpairs
 from dntk_core.kernels.ranked import RankedKernel
+from dntk_core.kernels.rotated import Rotated, places, rotate, rotated
+from dntk_core.kernels.shared_features import Leading
 from dntk_core.kernels.spectrum import Spectrum, spectrum
 from dntk_core.kernels.together import Together
 from dntk_core.run.live import Live
 from dntk_core.run.pipeline import Run
+from dntk_core.run.rotating import SHARES
 
 # Raise it when an analysis changes.
-STAGE, VERSION = "analysed", 1
+STAGE, VERSION = "analysed", 2
 HOLDS = ("features_key", "what")
 WHOLE = "whole"
+# The numbers of clusters that pages offer of many inputs, what they start with first.
+CLUSTERS = (10, 5, 15, 20, 30)
 
 
 @dataclass(frozen=True)
@@ -52,15 +58,36 @@ class Analysed:
         found = self._get(WHOLE)
         if found is None:
             return None
-        classes = range(len(self.run.features))
+        classes = range(len(self.run.own_features[0]))
         return tuple((found[f"moment-{c}-values"], found[f"moment-{c}-basis"]) for c in classes)
 
-    def decomposition(self, H: int) -> Decomposition | None:
-        """K̄ within H clusters."""
-        found, known = self._get(str(H)), self.spectrum()
-        if found is None or known is None:
+    def leading(self) -> Leading | None:
+        """Leading eigenpairs of K̄ and what test inputs see of them, where classes are read out through it."""
+        found, known = self._get(WHOLE), self.spectrum()
+        if found is None or known is None or not self.run.spec.sketch.used:
             return None
-        return assembled(known, np.array(found["labels"]), tuple(_spectrum(found, f"local-{h}") for h in range(H)))
+        return Leading(Eigenpairs(known.values, known.vectors, known.order), np.array(found["seen"]))
+
+    def clusters(self) -> tuple[int, ...]:
+        """Every H of CLUSTERS that was analysed, ascending."""
+        return tuple(H for H in sorted(CLUSTERS) if self.has(str(H)))
+
+    def has(self, what: str) -> bool:
+        """Whether a part is there, unread."""
+        return bool(self.store.note(STAGE, key_of(self.run, what)))
+
+    def decomposition(self, H: int, whole: Spectrum) -> Decomposition | None:
+        """K̄ within H clusters."""
+        if (found := self._get(str(H))) is None:
+            return None
+        parts = tuple(_spectrum(found, f"local-{h}") for h in range(H))
+        return assembled(whole, np.array(found["labels"]), parts, found["overlap"])
+
+    def rotated(self, H: int, parts: Decomposition, share: float) -> Rotated | None:
+        """The features met with the leading local eigenvectors; a kernel that classes share has none of its own."""
+        if self.run.spec.sketch.used or share != SHARES[0] or (found := self._get(str(H))) is None:
+            return None
+        return Rotated(places(parts, share)[1], found["rows"], found["gram"])
 
     def _get(self, what: str) -> Artifact | None:
         return self.store.get(STAGE, key_of(self.run, what), HOLDS)
@@ -73,10 +100,10 @@ def key_of(run: Run, what: str) -> str:
 
 def live_of(run: Run, seed: int = 0, store: Store | None = None) -> Live:
     """The live object of a run, with all that was analysed of it at hand."""
-    if run.dense or run.spec.sketch.used:
+    if run.dense:
         return Live(run.problem, seed)
     known = Analysed(run, store or Store())
-    kernels = FeatureKernels(run.features, run.test_features, known.moments())
+    kernels = run.feature_kernels(known.moments(), known.leading())
     return Live(replace(run.problem, kernels=kernels), seed, known=known)
 
 
@@ -85,14 +112,14 @@ def analyse(
 ) -> list[str]:
     """Compute and keep what is missing; all processes call this alike. Returns what was computed now."""
     store = store or Store()
-    kernel = RankedKernel(run.features, together)
+    kernel = RankedKernel(run.mean_features[0], together)
     made = []
     for what in (WHOLE, *map(str, clusters)):
         if _agreed(together, store.get(STAGE, key_of(run, what), HOLDS) is not None):
             continue
         bench = Workbench(store.root / "partial" / f"{STAGE}-{key_of(run, what)}")
         if what == WHOLE:
-            pieces = _whole(kernel, bench, report)
+            pieces = _whole(run, kernel, bench, report)
         else:
             pieces = _local(Analysed(run, store), kernel, int(what), bench, report)
         together.sum(np.zeros(1))
@@ -123,10 +150,11 @@ def _piece(kernel: RankedKernel, bench: Workbench, name: str, compute: Callable[
     return arrays
 
 
-def _whole(kernel: RankedKernel, bench: Workbench, report: Report) -> Callable[[], Arrays]:
+def _whole(run: Run, kernel: RankedKernel, bench: Workbench, report: Report) -> Callable[[], Arrays]:
     """Pieces that no H changes; returns how the first process collects them."""
     bench.open()
-    C = len(kernel.features)
+    own = RankedKernel(run.own_features[0], kernel.together)
+    C = len(own.features)
     total = C + 2
 
     def pairs() -> Arrays:
@@ -134,37 +162,61 @@ def _whole(kernel: RankedKernel, bench: Workbench, report: Report) -> Callable[[
         return _arrays(Spectrum(found.values, found.vectors, kernel.trace(), found.order), "whole")
 
     found = dict(_piece(kernel, bench, "spectrum", pairs))
-    report(Progress(STAGE, 1, total, "leading eigenpairs of the mean kernel"))
+    report(Progress(title(WHOLE), 1, total, "leading eigenpairs of the mean kernel"))
     found |= _piece(kernel, bench, "embedding", lambda: {"embedding": embed(kernel, together=kernel.together).vectors})
+    if run.spec.sketch.used:
+        # Read from the piece: it may be of an earlier, killed job.
+        U, tests = found["whole-vectors"], run.mean_features[1]
+        found |= _piece(kernel, bench, "seen", lambda: {"seen": kernel.cross_times(tests, U)})
     for c in range(C):
-        report(Progress(STAGE, 2 + c, total, f"second moment of class {c}"))
+        report(Progress(title(WHOLE), 2 + c, total, f"second moment of class {c}"))
 
         def moment(c: int = c) -> Arrays:
-            values, V = kernel.class_moment(c)
+            values, V = own.class_moment(c)
             return {f"moment-{c}-values": values, f"moment-{c}-basis": V}
 
-        found |= _piece(kernel, bench, f"moment-{c}", moment)
+        found |= _piece(own, bench, f"moment-{c}", moment)
     return lambda: found
 
 
 def _local(analysed: Analysed, kernel: RankedKernel, H: int, bench: Workbench, report: Report) -> Callable[[], Arrays]:
     """Pieces within H clusters, each cluster decomposed by one process."""
     bench.open()
-    if (embedding := analysed.embedding()) is None:
-        raise DNTKError("the embedding of this run was deleted while it was in use; start again")
-    labels = cluster_embedding(embedding, H, 0)
+    if (embedding := analysed.embedding()) is None or (whole := analysed.spectrum()) is None:
+        raise DNTKError("the spectrum of this run was deleted while it was in use; start again")
+    labels = cluster_embedding(embedding, H, 0, kernel.together)
     for h, members in enumerate(members_of(labels)):
         if h % kernel.together.size == kernel.together.rank:
-            bench.shard(f"local-{h}", lambda m=members, h=h: _arrays(spectrum(kernel.restrict(m)), f"local-{h}"))
-            report(Progress(STAGE, h + 1, H, f"cluster {h} of {H}"))
+            bench.shard(f"local-{h}", lambda m=members, h=h: _cluster(kernel, whole, m, f"local-{h}"))
+            report(Progress(title(str(H)), h + 1, H, f"cluster {h + 1} of {H}"))
 
     def collect() -> Arrays:
-        found: Arrays = {"labels": labels}
+        found: Arrays = {}
         for h in range(H):
             found |= bench.find(f"local-{h}") or {}
-        return found
+        overlap = np.concatenate([found.pop(f"local-{h}-overlap") for h in range(H)])
+        rows = np.concatenate([found.pop(f"local-{h}-rows") for h in range(H)], axis=1)
+        gram = rotated(np.empty(0, int), rows).gram
+        return found | {"labels": labels, "overlap": overlap, "rows": rows, "gram": gram}
 
     return collect
+
+
+def _cluster(kernel: RankedKernel, whole: Spectrum, members: np.ndarray, name: str) -> Arrays:
+    """Eigenpairs of one cluster, vectors in float32; what they hold of the global ones; features met with the first."""
+    own = kernel.restrict(members)
+    found = spectrum(own)
+    vectors = found.vectors.astype(np.float32)
+    leading = min(int(found.rank(1.0 - SHARES[0]).high), len(found.values))
+    return _arrays(replace(found, vectors=vectors), name) | {
+        f"{name}-overlap": found.vectors.T @ whole.vectors[members],
+        f"{name}-rows": rotate(own.features, None, vectors[:, :leading]),
+    }
+
+
+def title(what: str) -> str:
+    """What a part is called while it is computed."""
+    return "spectra" if what == WHOLE else f"H = {what}"
 
 
 def _arrays(found: Spectrum, name: str) -> Arrays:

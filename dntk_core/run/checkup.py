@@ -33,12 +33,12 @@ def usual_sizes(insight: Insight) -> list[int]:
 def risks(insight: Insight, ridges: Sequence[float]) -> np.ndarray:
     """KARE over ridges (q,), of the readout of the network's logits."""
     live = insight.live
-    return live.remember(("kare", tuple(ridges)), lambda: kare(insight.run.kernels, insight.modes("logits"), ridges))
+    return live.remember(("kare", tuple(ridges)), lambda: kare(insight.kernels, insight.modes("logits"), ridges))
 
 
 def alignments(insight: Insight, targets: str = "logits") -> np.ndarray:
     """Centred kernel–target alignment of every class, (C,)."""
-    kernels, Y = insight.run.kernels, insight.targets(targets)
+    kernels, Y = insight.kernels, insight.targets(targets)
 
     def found() -> np.ndarray:
         modes = insight.modes(targets)

@@ -12,7 +12,7 @@ from dntk_core.distill import Mixing
 from dntk_core.kernels.class_kernels import ClassKernels, Kernels
 from dntk_core.kernels.feature_kernels import FeatureKernels
 from dntk_core.kernels.modes import DenseModes, FeatureModes, Modes
-from dntk_core.kernels.shared import SharedKernels
+from dntk_core.kernels.shared import Shared
 from dntk_core.readout.leave_one_out import RIDGES
 from dntk_core.readout.probabilities import softmax
 from dntk_core.run.finished import Run
@@ -63,7 +63,7 @@ class Doubt:
         """How well each ridge explains the network's logits at the kernel inputs."""
         insight = self.insight
         return insight.live.remember(
-            ("noise", self.choose), lambda: noise(self.choose, insight.run.kernels, insight.modes("logits"), RIDGES)
+            ("noise", self.choose), lambda: noise(self.choose, insight.kernels, insight.modes("logits"), RIDGES)
         )
 
     @property
@@ -83,21 +83,29 @@ class Doubt:
 
     def test(self) -> Beliefs:
         """Beliefs of the run's own test inputs."""
-        run = self.insight.run
-        return self.insight.live.remember(
-            ("beliefs", self.choose, self.mixing, self.readout),
-            lambda: self._beliefs(run.kernels, norms_of_tests(run), run.test_logits),
-        )
+        run, live, kernels = self.insight.run, self.insight.live, self.insight.kernels
+
+        def found() -> Beliefs:
+            # No slider of a distilled set changes these two.
+            norms = live.remember(("norms of tests",), lambda: norms_of_tests(run))
+            full = live.remember(("full variance", self.ridge), lambda: self._full_variance(kernels, norms))
+            return self._beliefs(kernels, norms, run.test_logits, full)
+
+        return live.remember(("beliefs", self.choose, self.mixing, self.readout), found)
 
     def of(self, features: Array, logits: np.ndarray) -> Beliefs:
         """Beliefs of other inputs, from their projected gradients (C, n, k) and the network's logits (n, C)."""
-        kernels = crossed(self.insight.run.kernels, self.insight.run.features, features)
-        return self._beliefs(kernels, squared_norms(features), logits)
+        kernels = crossed(self.insight.kernels, self.insight.run.features, features)
+        norms = squared_norms(features)
+        return self._beliefs(kernels, norms, logits, self._full_variance(kernels, norms))
 
-    def _beliefs(self, kernels: ClassKernels, norms: np.ndarray, logits: np.ndarray) -> Beliefs:
+    def _full_variance(self, kernels: ClassKernels, norms: np.ndarray) -> np.ndarray:
+        modes = [moved(each, kernels, c) for c, each in enumerate(self.insight.modes("logits"))]
+        return full_variance(modes, norms, self.insight.live.lam(self.ridge))
+
+    def _beliefs(self, kernels: ClassKernels, norms: np.ndarray, logits: np.ndarray, full: np.ndarray) -> Beliefs:
         insight, lam = self.insight, self.insight.live.lam(self.ridge)
         scale = self.noise.scale_at(self.ridge)
-        modes = [moved(each, kernels, c) for c, each in enumerate(insight.modes("logits"))]
         alpha = {
             FULL: insight.fit("logits", None, self.ridge).alpha,
             DISTILLED: insight.fit("logits", self.mixing, self.ridge, self.readout).alpha,
@@ -106,7 +114,7 @@ class Doubt:
             name: np.stack([f[:, 0] for f in kernels.predict(each[..., None])], axis=1) for name, each in alpha.items()
         }
         variance = {
-            FULL: scale * full_variance(modes, norms, lam),
+            FULL: scale * full,
             DISTILLED: scale * distilled_variance(kernels, self.mixing, norms, lam),
         }
         probabilities = {
@@ -153,7 +161,7 @@ def crossed(kernels: ClassKernels, features: Array, others: Array) -> ClassKerne
 
 def moved(modes: Modes, kernels: ClassKernels, c: int) -> Modes:
     """The modes of a class with the test inputs of other kernels."""
-    if isinstance(kernels, SharedKernels):
+    if isinstance(kernels, Shared):
         # Every class has the same kernel, and its own test inputs are those of the modes.
         return modes
     if isinstance(modes, DenseModes):

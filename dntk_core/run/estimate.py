@@ -24,7 +24,6 @@ from dntk_core.models.architectures import build_model
 from dntk_core.models.parameters import group_names, narrow
 from dntk_core.models.seen import example
 from dntk_core.run.sizes import disk, live_bytes, sizes_of
-from dntk_core.run.stages.kernels import check_sketchable
 from dntk_core.run.work import Given
 
 
@@ -63,7 +62,6 @@ def check(
 ) -> str:
     """Refuse what cannot succeed before anything of these stages is computed or written; what groups cost, in words."""
     device = resolve_device(compute.device)
-    check_sketchable(spec)
     if "inputs" in stages:
         choose_inputs(data, spec.inputs)
     if "distilled" in stages:

@@ -18,8 +18,9 @@ from dntk_core.data.images import ImageArray
 from dntk_core.data.inputs import IMAGE, Inputs, kind_in, opened
 from dntk_core.dataset.judgement import Judgement
 from dntk_core.kernels.class_kernels import Kernels
-from dntk_core.kernels.feature_kernels import FeatureKernels, kernels_by_size
-from dntk_core.kernels.shared import SharedKernels
+from dntk_core.kernels.feature_kernels import FeatureKernels, Moments
+from dntk_core.kernels.shared import Shared, SharedKernels
+from dntk_core.kernels.shared_features import Leading, SharedFeatures
 from dntk_core.readout.problem import Problem
 from dntk_core.run.show import show
 
@@ -36,15 +37,24 @@ class Run:
         return self.spec.key
 
     @cached_property
-    def kernels(self) -> Kernels | FeatureKernels | SharedKernels:
+    def kernels(self) -> Kernels | FeatureKernels | Shared:
         """K (C, m, m) and K* (C, t, m); of many inputs kept as features; of sketched classes K̄ for all."""
-        if self.spec.sketch.used:
+        if self.spec.sketch.used and self.dense:
             train, cross = self._finite("train"), self._finite("cross")
             mean, theirs = Kernels(train[:1], cross[:1]), Kernels(train[1:], cross[1:])
-            return SharedKernels(mean, theirs, self.spec.sketch.chosen, self.targets.shape[1])
+            return SharedKernels(mean, theirs, self.exact_classes, self.targets.shape[1])
         if not self.dense:
-            return kernels_by_size(self.features, self.test_features)
+            return self.feature_kernels()
         return Kernels(self._finite("train"), self._finite("cross"))
+
+    def feature_kernels(
+        self, moments: Moments | None = None, leading: Leading | None = None
+    ) -> FeatureKernels | SharedFeatures:
+        """The kernels of many inputs, with what is at hand: second moments of classes, leading eigenpairs of K̄."""
+        own = FeatureKernels(*self.own_features, moments)
+        if not self.spec.sketch.used:
+            return own
+        return SharedFeatures(*self.mean_features, own, self.exact_classes, self.targets.shape[1], leading)
 
     @cached_property
     def targets(self) -> np.ndarray:
@@ -104,6 +114,20 @@ class Run:
         """Projected gradients Φ* of the test inputs, (C, t, k)."""
         return self._of_every_class("test_features")
 
+    @property
+    def mean_features(self) -> tuple[Rows, Rows]:
+        """Features whose kernels' mean is K̄, of kernel and test inputs: of every class, or of the sums of classes."""
+        return self._features(slice(self.class_sketch.get("q")))
+
+    @property
+    def own_features(self) -> tuple[Rows, Rows]:
+        """Features of the classes that have kernels of their own."""
+        return self._features(slice(self.class_sketch.get("q", 0), None))
+
+    def _features(self, which: slice) -> tuple[Rows, Rows]:
+        features = self.artifacts["features"]
+        return features.rows("features")[which], features.rows("test_features")[which]
+
     def _of_every_class(self, name: str) -> Rows:
         if self.spec.sketch.used:
             raise DNTKError(
@@ -120,8 +144,7 @@ class Run:
         if groups:
             return [Columns(**each) for each in groups]
         # Of a projection that happens to have P dimensions no column is a parameter.
-        projected = self.spec.projection.name != "identity" and not self.spec.projection.parameters
-        return [Columns("all", 0, k, P + 1 if projected and k == P else P)]
+        return [Columns("all", 0, k, P + 1 if k == P and not self.spec.projection.exact(P) else P)]
 
     @property
     def k(self) -> int:
@@ -132,6 +155,11 @@ class Run:
     def class_sketch(self) -> dict:
         """Of sketched classes: sums q, the error of K̄ as expected and as measured on a few inputs; else empty."""
         return self.artifacts["features"].note.get("class_sketch", {})
+
+    @property
+    def exact_classes(self) -> tuple[int, ...]:
+        """Of sketched classes: those that have gradients of their own, ascending."""
+        return tuple(self.class_sketch.get("exact", self.spec.sketch.chosen))
 
     @property
     def dense(self) -> bool:

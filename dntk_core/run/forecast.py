@@ -5,6 +5,7 @@ measured on this machine: seconds per image of a training epoch, and per gradien
 """
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from dntk_core.base.spec import RunSpec
 from dntk_core.base.stage import Rates, Sizes
@@ -48,8 +49,7 @@ def _nearest(spec: RunSpec, store: Store | None) -> Run | None:
 
     def alike(info: RunInfo) -> bool:
         own, other = spec, info.spec
-        same = (own.data.name, own.data.path, own.data.size) == (other.data.name, other.data.path, other.data.size)
-        return info.finished and same and own.model.name == other.model.name
+        return info.finished and _data(own) == _data(other) and own.model.name == other.model.name
 
     def worth(info: RunInfo) -> tuple[bool, int]:
         return info.spec.model.epochs > 0, info.spec.inputs.test + (
@@ -58,6 +58,10 @@ def _nearest(spec: RunSpec, store: Store | None) -> Run | None:
 
     found = sorted(filter(alike, runs(store)), key=worth, reverse=True)
     return open_run(found[0].key, store) if found else None
+
+
+def _data(spec: RunSpec) -> tuple[str, Path, int]:
+    return spec.data.name, Path(spec.data.path).absolute(), spec.data.size
 
 
 def _rates(run: Run) -> Rates:

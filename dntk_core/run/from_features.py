@@ -37,6 +37,7 @@ def from_features(
     *,
     classes: Sequence[str] | None = None,
     inputs: Any = None,
+    test_inputs: Any = None,
     parameters: int | None = None,
     name: str = "features",
     store: Store | None = None,
@@ -45,7 +46,7 @@ def from_features(
 
     phi (C, m, k), test_phi (C, t, k): features of every class; logits (m, C), test_logits (t, C): the network's own
     labels (m,), test_labels (t,): counted from 0; classes: C names, without them numbers
-    inputs: what pages show of the m kernel inputs, an array (m, …); parameters: P of the network, without it k
+    inputs, test_inputs: what pages show of them, arrays (m, …) and (t, …); parameters: P of the network, without it k
     """
     store = store or Store()
     arrays = _arrays(phi, test_phi, logits, test_logits, labels, test_labels)
@@ -56,7 +57,9 @@ def from_features(
     # Without anything to show, an input is known by its number.
     shown = checked_arrays(np.arange(m, dtype=np.float64)[:, None] if inputs is None else np.asarray(inputs), "inputs")
     require(len(shown) == m, f"there are {m:,} features and {len(shown):,} inputs to show; give one for each")
-    content = _content(arrays, shown, names, parameters)
+    tested = None if test_inputs is None else checked_arrays(np.asarray(test_inputs), "test inputs")
+    require(tested is None or len(tested) == t, f"there are {t:,} test features; give as many test inputs to show")
+    content = _content(arrays, [shown, *([tested] if tested else [])], names, parameters)
     spec = RunSpec(
         data=DataSpec(f"{PYTHON}{name}", fingerprint=content),
         model=ModelSpec(f"{PYTHON}{name}", fingerprint=content),
@@ -65,10 +68,16 @@ def from_features(
     )
     words = ("number",) if inputs is None else ()
     data = Dataset(
-        shown, arrays["labels"], shown, arrays["test_labels"], names, kind=kind_of(shown.tree), vocabulary=words
+        shown,
+        arrays["labels"],
+        tested or shown,
+        arrays["test_labels"],
+        names,
+        kind=kind_of(shown.tree),
+        vocabulary=words,
     )
     parts = {"model": _model(), "inputs": _inputs(data), "features": _features(arrays, parameters or k)}
-    return _write(spec, data, parts, store)
+    return _write(spec, data, parts, (*spec.stages, *(["test_inputs"] if tested else [])), store)
 
 
 def _arrays(*given: Any) -> dict[str, np.ndarray]:
@@ -117,9 +126,11 @@ def _integers(value: Any) -> np.ndarray:
     return array.astype(np.int64)
 
 
-def _content(arrays: dict[str, np.ndarray], shown: Arrays, names: tuple[str, ...], parameters: int | None) -> str:
+def _content(
+    arrays: dict[str, np.ndarray], shown: Sequence[Arrays], names: tuple[str, ...], parameters: int | None
+) -> str:
     hashed = hashlib.sha256(repr((names, parameters)).encode())
-    for array in (*arrays.values(), shown.tree):
+    for array in (*arrays.values(), *(each.tree for each in shown)):
         hashed.update(f"{array.dtype} {array.shape}".encode())
         hashed.update(np.ascontiguousarray(array).tobytes())
     return hashed.hexdigest()
@@ -158,12 +169,12 @@ def _features(arrays: dict[str, np.ndarray], P: int) -> Contents:
     return {name: arrays[name] for name in names}, note
 
 
-def _write(spec: RunSpec, data: Dataset, parts: dict[str, Contents], store: Store) -> Run:
+def _write(spec: RunSpec, data: Dataset, parts: dict[str, Contents], stages: Sequence[str], store: Store) -> Run:
     """Write every stage as the pipeline would; the kernels are made by their own stage."""
     made: dict[str, Artifact] = {}
     Index(store).begin(spec)
     cost = {"seconds": 0.0, "peak_bytes": 0}
-    for stage in spec.stages:
+    for stage in stages:
 
         def build(bench: Workbench, stage: str = stage) -> Contents:
             if stage in parts:
@@ -175,4 +186,4 @@ def _write(spec: RunSpec, data: Dataset, parts: dict[str, Contents], store: Stor
 
         key = spec.stage_key(stage)
         made[stage] = store.load_or_build(stage, key, spec.to_json(), build, holds=STAGES[stage].holds)
-    return Run(spec, made)
+    return Run(spec, {stage: made[stage] for stage in spec.stages})

@@ -7,6 +7,7 @@ import numpy as np
 
 from dntk_core.base.errors import DNTKError
 from dntk_core.distill import Mixing
+from dntk_core.kernels.class_kernels import ClassKernels
 from dntk_core.kernels.modes import Modes
 from dntk_core.readout.leave_one_out import RIDGES, LeaveOneOut, leave_one_out
 from dntk_core.run.live import Live
@@ -61,8 +62,13 @@ class Insight:
         self.live = live
 
     @property
+    def kernels(self) -> ClassKernels:
+        """The run's kernels as its live object has them, with all that was computed ahead."""
+        return self.live.problem.kernels
+
+    @property
     def C(self) -> int:
-        return self.run.kernels.shape[0]
+        return self.kernels.shape[0]
 
     def targets(self, name: str) -> np.ndarray:
         """What is fitted, (m, C)."""
@@ -74,15 +80,13 @@ class Insight:
         """The full readout of targets in the eigenvectors of every class kernel."""
         if name == "logits":
             return self.live.modes()
-        return self.live.remember(
-            ("modes", name), lambda: self.run.kernels.modes(self.targets(name), self.live.spectrum)
-        )
+        return self.live.remember(("modes", name), lambda: self.kernels.modes(self.targets(name), self.live.spectrum))
 
     def left_out_labels(self, ridges: Sequence[float] = RIDGES) -> LeaveOneOut:
         """The readout of labels at ridges (q,), each label predicted by all others."""
         return self.live.remember(
             ("left-out labels", tuple(ridges)),
-            lambda: leave_one_out(self.run.kernels, self.targets("labels"), ridges, self.modes("labels")),
+            lambda: leave_one_out(self.kernels, self.targets("labels"), ridges, self.modes("labels")),
         )
 
     def label_ridge(self) -> float:
@@ -96,7 +100,7 @@ class Insight:
 
         def found() -> Fit:
             modes = None if mixing is not None else self.modes(name)
-            return fit(self.run.kernels, self.targets(name), self.live.lam(ridge), mixing, by, modes)
+            return fit(self.kernels, self.targets(name), self.live.lam(ridge), mixing, by, modes)
 
         return self.live.remember(("fit", name, mixing, ridge, by), found)
 
@@ -145,7 +149,7 @@ class Insight:
         if isinstance(evidence.fit, DistilledFit):
             A, beta = evidence.fit.mixing.matrix, evidence.fit.beta
             parts = [
-                goal[k] * beta[k] * (A @ self.run.kernels.cross_rows(k, at)[0]) for k in map(int, np.flatnonzero(goal))
+                goal[k] * beta[k] * (A @ self.kernels.cross_rows(k, at)[0]) for k in map(int, np.flatnonzero(goal))
             ]
             synthetic = np.sum(parts, axis=0)
         values = self.attribute(evidence, way, at, goal[None])[0]
@@ -161,7 +165,7 @@ class Insight:
         made, at = self.fit(targets, mixing, ridge, by), np.array([found.input])
         if not isinstance(made, DistilledFit):
             raise DNTKError("the full readout has no synthetic gradients; give a mixing")
-        rows = {k: self.run.kernels.cross_rows(k, at)[0] for k in range(self.C) if found.goal[k]}
+        rows = {k: self.kernels.cross_rows(k, at)[0] for k in range(self.C) if found.goal[k]}
         seen = np.sum([found.goal[k] * made.beta[k, row] * each for k, each in rows.items()], axis=0)
         return mixing.matrix[row] * seen
 
@@ -170,6 +174,6 @@ class Insight:
 
         def found() -> np.ndarray:
             alpha = self.fit(name, mixing, ridge, by).alpha[..., None]
-            return np.stack([f[:, 0] for f in self.run.kernels.predict(alpha)], axis=1)
+            return np.stack([f[:, 0] for f in self.kernels.predict(alpha)], axis=1)
 
         return self.live.remember(("predictions", name, mixing, ridge, by), found)

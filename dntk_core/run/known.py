@@ -4,6 +4,7 @@ from typing import Protocol
 
 from dntk_core.kernels.clusters import Embedding
 from dntk_core.kernels.decomposition import Decomposition
+from dntk_core.kernels.rotated import Rotated
 from dntk_core.kernels.spectrum import Spectrum
 
 
@@ -18,6 +19,14 @@ class Known(Protocol):
         """The inputs embedded for clustering."""
         ...
 
-    def decomposition(self, H: int) -> Decomposition | None:
-        """K̄ within H clusters."""
+    def clusters(self) -> tuple[int, ...]:
+        """Every H of which clusters were analysed, ascending."""
+        ...
+
+    def decomposition(self, H: int, whole: Spectrum) -> Decomposition | None:
+        """K̄, whose leading eigenpairs are given, within H clusters."""
+        ...
+
+    def rotated(self, H: int, parts: Decomposition, share: float) -> Rotated | None:
+        """The features met with the local eigenvectors of a decomposition that hold a share of the variance."""
         ...

@@ -10,6 +10,7 @@ from dntk_core.base.threads import each, one_blas_thread
 from dntk_core.kernels.kernel import DenseKernel
 from dntk_core.run.finished import Run
 from dntk_core.run.likeness import looked_at
+from dntk_core.run.live import Live
 from dntk_core.uses.groups import fit_shares, fitted, solved, trace_shares
 from dntk_core.uses.health import alignment
 from dntk_core.uses.similarity import cka, halves, inner_products, summed
@@ -44,35 +45,56 @@ class Layers:
 
 
 @dataclass(frozen=True)
-class _OfClass:
-    """The same of one class: predictions (t, G) of groups alone and without, (t,) of all; ⟨·,·⟩ (G + 1, G + 1)."""
+class _Parts:
+    """What no ridge changes of one class: kernels (m, m) and cross kernels (t, m) of G groups; ⟨·,·⟩ (G + 1, G + 1)."""
 
+    kernels: tuple[np.ndarray, ...]
+    crosses: tuple[np.ndarray, ...]
     trace: np.ndarray
-    fit: np.ndarray
     targets: np.ndarray
     labels: np.ndarray
-    alone: np.ndarray
-    without: np.ndarray
-    full: np.ndarray
     products: np.ndarray
 
 
-def layers(run: Run, ridge: float = 1e-4, c: int | None = None) -> Layers:
-    """Take a run's kernel apart; traces, shares and likeness of one class or the mean of all, accuracies of all."""
+@dataclass(frozen=True)
+class _Fits:
+    """Fits of one class at one ridge: shares (G,); predictions (t, G) of groups alone and without, (t,) of all."""
+
+    fit: np.ndarray
+    alone: np.ndarray
+    without: np.ndarray
+    full: np.ndarray
+
+
+def layers(run: Run, ridge: float = 1e-4, c: int | None = None, live: Live | None = None) -> Layers:
+    """Take a run's kernel apart; traces, shares and likeness of one class or the mean of all, accuracies of all.
+
+    live: remembers what no ridge changes
+    """
     if len(run.columns) < 2:
         raise DNTKError("this run kept no groups of parameters; build it with --groups blocks (or layers)")
     C, index = len(run.class_names), looked_at(run)
+
+    def of_class(number: int) -> tuple[_Parts, _Fits]:
+        def apart() -> _Parts:
+            return _parts(run, number, index)
+
+        parts = live.remember(("groups", number), apart) if live else apart()
+        return parts, _fits(parts, run.targets[index, number], ridge)
+
     with one_blas_thread:
-        found = list(each(lambda number: _of_class(run, number, index, ridge), range(C)))
-    chosen = found if c is None else [found[c]]
-    alone, without = (np.stack([getattr(one, name) for one in found], axis=-1) for name in ("alone", "without"))
-    full = np.stack([one.full for one in found], axis=-1)
+        found = each(of_class, range(C))
+    kept = found if c is None else [found[c]]
+    chosen, fits = [parts for parts, _ in kept], [fit for _, fit in kept]
+    alone, without, full = (
+        np.stack([getattr(fit, name) for _, fit in found], axis=-1) for name in ("alone", "without", "full")
+    )
     similar = cka(np.mean([one.products for one in chosen], axis=0))
     network = run.test_logits.argmax(axis=1)
     return Layers(
         tuple(run.columns),
         trace_shares(np.mean([one.trace for one in chosen], axis=0)),
-        np.mean([one.fit for one in chosen], axis=0),
+        np.mean([one.fit for one in fits], axis=0),
         similar[-1, :-1],
         np.mean([one.targets for one in chosen], axis=0),
         np.mean([one.labels for one in chosen], axis=0),
@@ -84,29 +106,35 @@ def layers(run: Run, ridge: float = 1e-4, c: int | None = None) -> Layers:
     )
 
 
-def _of_class(run: Run, c: int, index: np.ndarray, ridge: float) -> _OfClass:
+def _parts(run: Run, c: int, index: np.ndarray) -> _Parts:
     """Every group of one class."""
     Phi = np.asarray(run.features[c][index], dtype=np.float64)
     test = np.asarray(run.test_features[c], dtype=np.float64)
-    y, labels = run.targets[index, c], (run.train_labels[index] == c).astype(float)
     own = [halves(Phi[:, columns.part], columns.exact) for columns in run.columns]
-    kernels = [kernel.whole for kernel in own]
-    crosses = [test[:, columns.part] @ Phi[:, columns.part].T for columns in run.columns]
-    K, cross = np.sum(kernels, axis=0), np.sum(crosses, axis=0)
-    alpha = solved(K, y, max(ridge, 1e-9) * float(np.trace(K)) / len(K))
+    kernels = tuple(kernel.whole for kernel in own)
     # Of the eigenvalues only the sum of squares counts, ‖K‖².
-    targets, with_labels = (
+    targets, labels = (
         np.array([alignment(DenseKernel(part), np.array([np.linalg.norm(part)]), wanted) for part in kernels])
-        for wanted in (y, labels)
+        for wanted in (run.targets[index, c], (run.train_labels[index] == c).astype(float))
     )
-    both = list(zip(kernels, crosses, strict=True))
-    return _OfClass(
+    return _Parts(
+        kernels,
+        tuple(test[:, columns.part] @ Phi[:, columns.part].T for columns in run.columns),
         np.array([np.trace(part) for part in kernels]),
-        fit_shares(crosses, alpha),
         targets,
-        with_labels,
+        labels,
+        inner_products([*own, summed(own)]),
+    )
+
+
+def _fits(parts: _Parts, y: np.ndarray, ridge: float) -> _Fits:
+    """The readout of all groups, of each alone, and of all but each."""
+    K, cross = np.sum(parts.kernels, axis=0), np.sum(parts.crosses, axis=0)
+    alpha = solved(K, y, max(ridge, 1e-9) * float(np.trace(K)) / len(K))
+    both = list(zip(parts.kernels, parts.crosses, strict=True))
+    return _Fits(
+        fit_shares(parts.crosses, alpha),
         np.stack([fitted(part, crossed, y, ridge) for part, crossed in both], axis=1),
         np.stack([fitted(K - part, cross - crossed, y, ridge) for part, crossed in both], axis=1),
         cross @ alpha,
-        inner_products([*own, summed(own)]),
     )

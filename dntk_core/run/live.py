@@ -59,6 +59,8 @@ class Live:
         known: what was computed ahead
         """
         self._known = known
+        # Clusters that were analysed ahead are those of one seed.
+        self.ahead = known if seed == 0 else None
         self.problem = problem
         self.seed = seed
         self._memo = Memo(limit or (FEW_INPUTS if problem.kernels.dense else MANY_INPUTS))
@@ -98,10 +100,10 @@ class Live:
 
     def decomposition(self, H: int, c: int | None = None) -> Decomposition:
         """Cluster the inputs and decompose the kernel within each cluster."""
-        known = self._known if c is None and self.seed == 0 else None
+        known = self.ahead if c is None else None
 
         def find() -> Decomposition:
-            if known and (found := known.decomposition(H)) is not None:
+            if known and (found := known.decomposition(H, self.spectrum())) is not None:
                 return found
             return decompose(self.kernel(c), cluster_embedding(self.embedding(c), H, self.seed), self.spectrum(c))
 

@@ -18,9 +18,11 @@ def pin(spec: RunSpec) -> RunSpec:
     data = spec.data
     if not data.own:
         found = _with_vocabulary(_data_fingerprint(data), data)
-        data = replace(data, fingerprint=_checked(data.fingerprint, found, data.path))
-    weights = _weights_fingerprint(spec.model)
-    model = replace(spec.model, fingerprint=_checked(spec.model.fingerprint, weights, spec.model.weights))
+        fingerprint = _checked(data.fingerprint, found, data.path)
+        data = replace(data, path=_placed(data.path), vocabulary=_placed(data.vocabulary), fingerprint=fingerprint)
+    weights, path = _weights_fingerprint(spec.model), spec.model.weights
+    fingerprint = _checked(spec.model.fingerprint, weights, path)
+    model = replace(spec.model, weights=_placed(path) if weights else path, fingerprint=fingerprint)
     return replace(spec, data=_as_published(data, model), model=model)
 
 
@@ -46,7 +48,16 @@ def pin_code(spec: RunSpec, data: Dataset) -> RunSpec:
     return replace(spec, model=replace(spec.model, code=_checked(spec.model.code, found, spec.model.name)))
 
 
+def _placed(path: str) -> str:
+    """Where a file lies, whichever folder one is in later."""
+    return str(Path(path).absolute()) if path and Path(path).exists() else path
+
+
 def _checked(pinned: str, found: str, path: str) -> str:
+    if pinned and not found and path and not Path(path).exists():
+        raise DNTKError(
+            f"{path}, which this run was computed from, is not there any more; put it back, or name it anew"
+        )
     if pinned and pinned != found:
         raise DNTKError(
             f"{path} is no longer what this run was computed from; remove the fingerprint to use it as it is"

@@ -118,6 +118,9 @@ def _build(
     made: dict[str, Artifact] = {}
     for stage in stages:
         made[stage] = build_stage(spec, stage, data, made, report, compute, store, given)
+        if stage == "inputs":
+            # For pages to show: later, or on a server, the files may be out of reach.
+            build_stage(spec, "test_inputs", data, made, report, compute, store, given)
     if bad := data.unreadable:
         files = f"{len(bad):,} files" if len(bad) > 1 else "1 file"
         warnings.warn(f"{files} could not be read and stayed out: {', '.join(bad)}", stacklevel=3)

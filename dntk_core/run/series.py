@@ -10,7 +10,7 @@ from glob import glob
 from itertools import pairwise
 from pathlib import Path
 
-from dntk_core.base.errors import Damaged, DNTKError, Vanished
+from dntk_core.base.errors import DNTKError, Unreadable
 from dntk_core.base.parts import LAST
 from dntk_core.base.spec import RunSpec
 from dntk_core.cache.disk import reading, writing
@@ -138,6 +138,15 @@ def find_series(key: str, store: Store | None = None) -> Series | None:
     return found and found[1]
 
 
+def begun_series(key: str, store: Store | None = None) -> Series:
+    """Look a series up by the start of its key."""
+    found = [each for each in all_series(store) if each.key.startswith(key)]
+    if len(found) != 1:
+        which = "no series" if not found else f"{len(found)} series"
+        raise DNTKError(f"{which} in the cache with a key that starts with {key!r}; `runs` lists them")
+    return found[0]
+
+
 def series_with(run: str, store: Store | None = None) -> list[Series]:
     """The series that a run belongs to."""
     return [series for series in all_series(store) if run in series.keys]
@@ -152,6 +161,7 @@ def drop_series(key: str, store: Store | None = None) -> None:
 
 
 def _read(folder: Path, key: str) -> tuple[float, Series] | None:
+    """When a series was begun, and the series; None if it is not there or damaged, Unreadable if it cannot be read."""
     try:
         with reading(folder):
             found = read_json(folder / f"{key}.json")
@@ -159,7 +169,9 @@ def _read(folder: Path, key: str) -> tuple[float, Series] | None:
         specs = tuple(RunSpec.from_json(text) for text in found["specs"])
         series = Series(tuple(map(str, found["labels"])), tuple(map(float, found["times"])), specs)
         return (float(found["created"]), series) if series.key == key else None
-    except (Damaged, Vanished, DNTKError, KeyError, TypeError, ValueError):
+    except Unreadable:
+        raise
+    except (DNTKError, KeyError, TypeError, ValueError, OverflowError):
         return None
 
 

@@ -13,7 +13,7 @@ LIVE = 2
 def sizes_of(spec: RunSpec, C: int, k: int) -> Sizes:
     """The sizes of a run on data of C classes, or sums of them, whose gradients are kept as k numbers."""
     m = kernel_inputs(spec, C)
-    C = min(C, spec.sketch.q + len(spec.sketch.chosen)) if spec.sketch.q else C
+    C = min(C, spec.sketch.q + spec.sketch.beside) if spec.sketch.q else C
     width = 4 if spec.kept == "float32" else 2
     return Sizes(C, m, spec.inputs.test, k, spec.inputs.kernel, m <= LARGEST_DENSE, width)
 

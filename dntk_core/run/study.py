@@ -1,8 +1,9 @@
 """A run of a network and data at hand: any module and loaders, through the stages of every run."""
 
 import hashlib
+import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -62,7 +63,7 @@ def study(
     seed: int = 0,
     class_sketch: int = 0,
     class_error: float = 0.0,
-    classes_exact: Sequence[int] = (),
+    classes_exact: Sequence[int] | str = (),
     kept: str = "float32",
     compute: Compute | None = None,
     report: Report | None = None,
@@ -75,7 +76,8 @@ def study(
         inputs from `test`, evenly by class, at most `kernel_inputs` and `test_inputs` of them
     classes: their names; forward: how to call the model on a batch, as in lambda m, b: m(**b).logits
     class_sketch: random sums that stand for very many classes; class_error: the error of the mean kernel from which
-        their number is chosen instead; classes_exact: classes that keep gradients of their own
+        their number is chosen instead; classes_exact: classes that keep gradients of their own, or "top20" for the
+        twenty that are most often among the five largest outputs of an input
     kept: how projected gradients are kept, float32, float16 or bfloat16
     k: dimensions that gradients are projected to; a network of no more parameters is taken as it is
     name: what lists call the data; kind: image, table, tokens or array, if the inputs are not what they look like
@@ -83,7 +85,7 @@ def study(
     require_one_of("kind", kind, ("", *KINDS))
     report = report or bar()
     network = model if forward is None else Called(model, forward)
-    with _as_it_was(model):
+    with _as_it_was(model), _as_written():
         raw = read_data(train, test, classes, kind=kind)
         data = as_dataset(raw, DataSpec())
         C = _outputs(network, Seen(data, data.train_inputs)[np.arange(min(2, len(raw.train.labels)))])
@@ -100,10 +102,14 @@ def study(
             projection=ProjectionSpec("identity" if k >= _parameters(model) else projection, k, seed),
             outputs=outputs,
             kept=kept,
-            sketch=SketchSpec(class_sketch, class_error, ",".join(map(str, classes_exact)), seed),
+            sketch=SketchSpec(class_sketch, class_error, _classes(classes_exact), seed),
         )
         compute = compute or Compute(device or "auto")
         return load_or_build(spec, report, compute, store, Given(network, data))
+
+
+def _classes(exact: Sequence[int] | str) -> str:
+    return exact if isinstance(exact, str) else ",".join(map(str, exact))
 
 
 def _parameters(model: nn.Module) -> int:
@@ -119,7 +125,7 @@ def _outputs(network: nn.Module, example: Batch) -> int:
 
 
 def _check_outputs(C: int, data: Dataset) -> None:
-    if C and C != len(data.class_names):
+    if C > 1 and C != len(data.class_names):
         raise DNTKError(
             f"the network has {C} outputs, the data have {len(data.class_names)} classes; name as many classes, or "
             "take the outputs that belong to them: forward=lambda m, x: m(x)[:, [0, 217, …]]"
@@ -141,6 +147,11 @@ def _called(part: Any) -> str:
     """What lists call data without a name: the class of their Dataset."""
     found = getattr(part, "dataset", part)
     return "arrays" if isinstance(found, tuple | list) else type(found).__name__
+
+
+def _as_written() -> AbstractContextManager:
+    """Compiled parts run as they were written: what is watched call by call gains nothing from it."""
+    return torch.compiler.set_stance("force_eager") if "torch._dynamo" in sys.modules else nullcontext()
 
 
 @contextmanager

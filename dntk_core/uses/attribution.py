@@ -44,6 +44,8 @@ class Attribution:
 def contributions(evidence: Evidence, index: np.ndarray, goals: np.ndarray) -> np.ndarray:
     """Split predictions: Σ_c w_c K^c(x, x_i) α^c_i, which sum over i to Σ_c w_c f^c(x)."""
     fit = evidence.fit
+    if fit.kernels.shared:
+        return fit.kernels.cross_rows(0, index) * (goals @ fit.alpha)
     return _over_classes(goals, lambda c, rows: fit.kernels.cross_rows(c, index[rows]) * fit.alpha[c])
 
 
@@ -53,6 +55,8 @@ def leave_one_out_effects(evidence: Evidence, index: np.ndarray, goals: np.ndarr
     Of the full kernel S^c(x) = G k*, G = (K^c + λI)⁻¹, so that this is Σ_c w_c (G k*)_i α_i/G_ii, exactly.
     """
     fit = evidence.fit
+    if fit.kernels.shared:
+        return fit.smoothing(0, index) * (goals @ fit.left_out.T)
     return _over_classes(goals, lambda c, rows: fit.smoothing(c, index[rows]) * fit.left_out[:, c])
 
 

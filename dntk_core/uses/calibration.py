@@ -33,11 +33,16 @@ class Reliability:
         return float(np.sum(self.count * gaps) / self.count.sum())
 
 
+def bins_of(probabilities: np.ndarray, bins: int = BINS) -> np.ndarray:
+    """The bin of each input, (n,), by the largest of its probabilities (n, C)."""
+    return np.minimum((probabilities.max(axis=1) * bins).astype(int), bins - 1)
+
+
 def reliability(probabilities: np.ndarray, labels: np.ndarray, bins: int = BINS) -> Reliability:
     """Bin probabilities (n, C) by their largest."""
     sure = probabilities.max(axis=1)
     right = probabilities.argmax(axis=1) == labels
-    place = np.minimum((sure * bins).astype(int), bins - 1)
+    place = bins_of(probabilities, bins)
     count = np.bincount(place, minlength=bins)
     with np.errstate(invalid="ignore", divide="ignore"):
         confidence = np.bincount(place, sure, bins) / count

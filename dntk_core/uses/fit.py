@@ -4,7 +4,7 @@ f^c(x) = Σ_i K^c(x, x_i) α^c_i = Σ_i S^c_i(x) y^c_i. Attribution reads α and
 prediction of x changes by S_i(x) times the residual of input i when it is left out.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,7 +14,7 @@ from scipy.linalg import cho_solve, cholesky, get_lapack_funcs, solve_triangular
 from dntk_core.base.errors import DNTKError
 from dntk_core.base.threads import each
 from dntk_core.distill.mixing import Mixing
-from dntk_core.kernels.class_kernels import ClassKernels, Kernels
+from dntk_core.kernels.class_kernels import ClassKernels
 from dntk_core.kernels.modes import Modes
 from dntk_core.readout.leave_one_out import residuals, solutions
 from dntk_core.readout.ridge import Compressed, compress, ridge_factor
@@ -51,21 +51,31 @@ class FullFit:
 
 @dataclass(frozen=True, eq=False)
 class FactoredFit:
-    """The same readout at one λ where kernels are arrays: L Lᵀ = K^c + λI, a fraction of what eigenvectors cost."""
+    """The same readout at one λ where kernels are arrays: L Lᵀ = K^c + λI, a fraction of what eigenvectors cost.
 
-    kernels: Kernels
+    Where all classes share a kernel, there is one factor.
+    """
+
+    kernels: ClassKernels
     targets: np.ndarray
     lam: float
 
     @property
     def nbytes(self) -> int:
-        """Targets, weights, residuals, and factors (C, m, m)."""
-        return 3 * self.targets.nbytes + self.kernels.train.nbytes
+        """Targets, weights, residuals, and factors (C, m, m), or one of them."""
+        m, C = self.targets.shape
+        return 3 * self.targets.nbytes + 8 * m * m * (1 if self.kernels.shared else C)
 
     @cached_property
     def _factors(self) -> list[np.ndarray]:
-        shift = self.lam * np.eye(len(self.targets))
-        return each(lambda K: cholesky(K + shift, lower=True, overwrite_a=True, check_finite=False), self.kernels.train)
+        every = np.arange(len(self.targets))
+        shift = self.lam * np.eye(len(every))
+
+        def factor(c: int) -> np.ndarray:
+            K = self.kernels.kernel(c).rows(every)
+            return cholesky(K + shift, lower=True, overwrite_a=True, check_finite=False)
+
+        return self._of_all(factor)
 
     @cached_property
     def alpha(self) -> np.ndarray:
@@ -76,12 +86,17 @@ class FactoredFit:
     def left_out(self) -> np.ndarray:
         """α_i/G_ii, G = L⁻ᵀL⁻¹: (m, C)."""
         (inverse,) = get_lapack_funcs(("trtri",), (self._factors[0],))
-        diagonals = each(lambda L: np.square(inverse(L, lower=1)[0]).sum(axis=0), self._factors)
+        diagonals = self._of_all(lambda c: np.square(inverse(self._factors[c], lower=1)[0]).sum(axis=0))
         return (self.alpha / np.stack(diagonals)).T
 
     def smoothing(self, c: int, index: np.ndarray) -> np.ndarray:
         """S^c of some test inputs: (q, m)."""
         return cho_solve((self._factors[c], True), self.kernels.cross_rows(c, index).T, check_finite=False).T
+
+    def _of_all(self, function: Callable[[int], np.ndarray]) -> list[np.ndarray]:
+        """A function of every class's kernel."""
+        C = self.targets.shape[1]
+        return [function(0)] * C if self.kernels.shared else each(function, range(C))
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,6 +186,6 @@ def fit(
         )
     if mixing is not None:
         return DistilledFit(kernels, targets, lam, mixing, by)
-    if modes is None and isinstance(kernels, Kernels):
+    if modes is None and kernels.dense:
         return FactoredFit(kernels, targets, lam)
     return FullFit(kernels, targets, lam, kernels.modes(targets) if modes is None else modes)

@@ -16,7 +16,7 @@ class Terminal(io.StringIO):
 def test_a_file_gets_one_line_per_finished_stage():
     stream = io.StringIO()
     bar = Bar(stream)
-    for done in (1, 2):
+    for done in (1, 2, 2):
         bar(Progress("model", done, 2))
     assert stream.getvalue() == "model: 2 of 2\n"
 

@@ -17,11 +17,11 @@ WATCH = """() => {
     return send.call(this, data);
   };
 }"""
-# The script has run, all it made is on the page, and nothing has stirred for a moment.
+# The script has run, all it made is on the page, no slider moves, and nothing has stirred for a moment.
 IDLE = """() => {
   const app = document.querySelector(".stApp");
   return app?.dataset.testScriptState === "notRunning" && app.querySelector(".stHeading") !== null
     && app.querySelector("[data-stale=true], [data-testid=stSkeleton]") === null
     && app.querySelector(".dntk-plot:not([data-drawn]), .dntk-plot[data-waiting]") === null
-    && !watch.owed && performance.now() - watch.last > 120;
+    && !("dntkSliding" in document.documentElement.dataset) && !watch.owed && performance.now() - watch.last > 120;
 }"""

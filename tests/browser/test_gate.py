@@ -6,6 +6,7 @@ import time
 import urllib.error
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 import pytest
 
@@ -119,6 +120,24 @@ def test_without_the_token_nobody_gets_in(server):
     assert " 101 " not in handshake(server) and " 101 " not in handshake(server, Cookie=cookie(server)[:-1])
     assert " 101 " in handshake(server, Cookie=cookie(server))
     assert status(server, Cookie=cookie(server)) == 200 and status(server, Cookie='"; =;;') == 403
+
+
+@pytest.mark.parametrize("host", ["localhost", "example.org"])
+@pytest.mark.parametrize("together", [True, False])
+def test_a_request_in_broken_chunks_is_refused_and_leaves_no_trace(server, log, host, together):
+    head = f"POST /_stcore/health HTTP/1.1\r\nHost: {host}\r\nTransfer-Encoding: chunked\r\n\r\n".encode()
+    before = len(log.read_text())
+    for chunks in (b"ZZ\r\nabc\r\n0\r\n\r\n", b"5\r\nabcde\r\nZZ\r\n", b"-1\r\n", b"GET / HTTP/1.1\r\n\r\n"):
+        with socket.create_connection(("127.0.0.1", int(server.rpartition(":")[2])), 30) as client:
+            client.sendall(head + chunks if together else head)
+            answer = client.recv(1000)
+            if not together:
+                with suppress(OSError):
+                    client.sendall(chunks)
+        # Refused by the server below, which reads the chunks, or by the gate.
+        assert answer.startswith((b"HTTP/1.1 400 ", b"HTTP/1.1 411 ")), answer
+    assert status(server, "/_stcore/health") == 200
+    assert "Traceback" not in log.read_text()[before:]
 
 
 def test_the_link_that_is_printed_opens_the_page_and_the_cookie_keeps_it_open(server, log, chromium, default_run):

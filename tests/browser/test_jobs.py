@@ -2,9 +2,15 @@
 
 from dataclasses import replace
 
+import numpy as np
+import pytest
+
 from dntk_core.base.spec import InputSpec
 from dntk_core.cache.locks import locked
+from dntk_core.cache.store import Store
 from dntk_core.cache.workbench import Workbench
+from dntk_core.run.analyses import CLUSTERS, Analysed
+from dntk_core.run.from_features import from_features
 from tests.browser.conftest import SMALL
 
 SPEC = replace(SMALL, inputs=InputSpec(kernel=100, test=50))
@@ -64,3 +70,24 @@ def test_another_dataset_brings_what_goes_well_with_it(tab, small_run):
     one = tab(f"?run={small_run.key}").unfold("Compute another run").choose("Dataset", "imagenette")
     one.until(lambda: one.combobox("Network").input_value() == "resnet18", lambda: None)
     assert one.page.get_by_label("Training epochs", exact=True).input_value() == "8"
+
+
+@pytest.fixture
+def many_inputs(store_folder):
+    """A run that is treated as one of very many inputs."""
+    rng = np.random.default_rng(0)
+    phi, logits = rng.standard_normal((2, 160, 12)), rng.standard_normal((160, 2))
+    halves = (slice(0, 120), slice(120, None))
+    given = [*(phi[:, half] for half in halves), *(logits[half] for half in halves)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("dntk_core.kernels.feature_kernels.LARGEST_DENSE", 100)
+        return from_features(*given, *(each.argmax(axis=1) for each in given[2:]), store=Store(store_folder))
+
+
+def test_a_run_of_many_inputs_is_analysed_by_itself_and_offers_what_was(tab, many_inputs, store_folder):
+    one = tab(f"Gradient_distillation?run={many_inputs.key}")
+    one.plots(1)
+    found = Analysed(many_inputs, Store(store_folder))
+    one.until(lambda: found.clusters() == tuple(sorted(CLUSTERS)), lambda: None)
+    one.reload().move("Clusters", 1)
+    assert one.parameter("H") == "15"

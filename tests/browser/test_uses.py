@@ -15,6 +15,7 @@ def test_an_explanation_follows_the_gallery_and_the_link(tab, small_run):
     card = one.page.locator('[data-index="11"]').first
     one.until("Test input 12", card.click)
     one.wait_for_parameter("input", "12").wait_for_parameter("filter", "all")
+    one.choose("Inputs behind gradient", "2").wait_for_parameter("gradient", "2")
     one.pick("full").wait("() => !document.body.innerText.includes('Synthetic gradients at work')")
     one.wait_for_parameter("through", "full").wait_for_parameter("explain", "3").wait_for_parameter("targets", "labels")
     assert "Its label is" in one.text()

@@ -42,7 +42,7 @@ def test_from_home_to_an_exported_set(tab, default_run, tmp_path):
     read(one, "synthetic gradients stand in for 500: fidelity", "with all.", "Synthetic gradients")
     one.follow("Export")
     # How do I take it along?
-    read(one, "Distilled gradient set", "Features AΦ, targets AY, the mixing A", "Everything")
+    read(one, "Distilled gradient set", "gradients in the place of 500: H = 7,", "Features AΦ", "Everything")
     one.press("Make the file", until="predictions identical to this page's")
     got = one.download("Download the set")
     got.save_as(path := tmp_path / got.suggested_filename)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from dntk_core.base.errors import Damaged, DNTKError, Unreadable
+from dntk_core.base.stages import NOTES
 from dntk_core.cache.artifact import LAYOUT, read_meta, try_meta
 from dntk_core.cache.store import Store
 from tests.artifacts import put, rewrite
@@ -36,6 +37,14 @@ def test_a_description_of_another_version_is_not_read_a_wrong_one_is_damaged(art
     assert read_meta(artifact.folder) is None is try_meta(artifact.folder)
     meta.unlink()
     assert try_meta(artifact.folder) is None
+
+
+def test_a_note_that_pages_read_has_one_form(artifact):
+    for name, fits in NOTES.items():
+        wrong = next(value for value in ([1], {"x": 1}) if not fits(value))
+        rewrite(artifact.folder / "meta.json", {"note": {name: wrong}})
+        with pytest.raises(Damaged, match=f"its note '{name}' has an unknown form"):
+            read_meta(artifact.folder)
 
 
 def test_a_description_that_cannot_be_read_now_is_not_taken_for_none(artifact, monkeypatch):

@@ -3,6 +3,7 @@
 import os
 
 import pytest
+from artifacts import put
 
 from dntk_core.base.errors import DNTKError
 from dntk_core.base.spec import RunSpec
@@ -12,10 +13,11 @@ from dntk_core.cache.store import Store
 
 
 @pytest.mark.parametrize("umask", [0o022, 0])
-def test_nobody_else_can_look_in_whatever_is_made_first(tmp_path, umask):
+@pytest.mark.parametrize("first", [lambda store: Index(store).begin(RunSpec.default()), put], ids=["run", "artifact"])
+def test_nobody_else_can_look_in_whatever_is_made_first(tmp_path, umask, first):
     before = os.umask(umask)
     try:
-        Index(Store(tmp_path / "cache")).begin(RunSpec.default())
+        first(Store(tmp_path / "cache"))
     finally:
         os.umask(before)
     folders = [tmp_path / "cache", *(path for path in (tmp_path / "cache").iterdir() if path.name != "index")]

@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import shutil
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from artifacts import put
 
 from dntk_core.base.errors import Damaged, Unreadable
 from dntk_core.cache import files
+from dntk_core.cache import store as store_module
 from dntk_core.cache.artifact import make_meta
 from dntk_core.cache.files import write
 from dntk_core.cache.rows import Rows
@@ -137,6 +139,73 @@ def test_shards_that_do_not_fit_are_damaged(tmp_path):
 
         with pytest.raises(Damaged, match="its shards"):
             put(Store(tmp_path / str(other.shape)), build=mixed)
+
+
+def listed(**changes):
+    """A description of shards of two inputs each, with some of them changed."""
+    entry = {"shape": [2, 2, 3], "dtype": "float32", "bytes": 176, "sha256": "0" * 64}
+    return {f"x.{start}.npy": entry | changes.get(f"at_{start}", {}) for start in (0, 2, 4)}
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {name: entry for name, entry in listed().items() if name != "x.2.npy"},
+        {name: entry for name, entry in listed().items() if name != "x.0.npy"},
+        listed() | {"x.04.npy": listed()["x.4.npy"]},
+        listed(at_2={"shape": [2, 1, 3]}),
+        listed(at_2={"shape": [2, 2, 4]}),
+        listed(at_2={"shape": [3, 2, 2]}),
+        listed(at_2={"dtype": "uint16"}),
+        listed(at_0={"shape": [2, 2, 3], "bytes": 40}),
+    ],
+    ids=["one missing", "the first missing", "one twice", "shorter", "wider", "turned", "of halves", "of few bytes"],
+)
+def test_shards_of_an_artifact_that_are_not_one_whole_are_damaged(tmp_path, monkeypatch, files):
+    """Although every checksum fits: nothing but the description says what is where."""
+    monkeypatch.setattr(store_module, "described", lambda folder, listed: {})
+    folder = tmp_path / "artifacts" / "model-k"
+    folder.mkdir(parents=True)
+    for entries, says in ((listed(), None), (files, "its shards")):
+        write(folder, "meta.json", json.dumps(make_meta("model", "k", "{}", {}, entries)).encode())
+        if says is None:
+            assert Store(tmp_path).get("model", "k").rows("x").shape == (2, 6, 3)
+        else:
+            with pytest.warns(UserWarning, match=says):
+                assert Store(tmp_path).get("model", "k") is None
+
+
+def test_shards_that_changed_places_or_came_from_another_run_are_damaged(tmp_path):
+    put(Store(tmp_path), key="other", build=lambda bench: build(bench, WHOLE + 1))
+    for trick in (
+        lambda folder: (folder / "x.0.npy").rename(folder / "y") and (folder / "x.4.npy").rename(folder / "x.0.npy"),
+        lambda folder: shutil.copy(folder.with_name("model-other") / "x.4.npy", folder),
+        lambda folder: (folder / "x.4.npy").unlink() or (folder / "x.4.npy").hardlink_to(folder / "x.0.npy"),
+        lambda folder: (folder / "x.4.npy").rename(tmp_path / "x") and (folder / "x.4.npy").symlink_to(tmp_path / "x"),
+        lambda folder: os.truncate(folder / "x.8.npy", 200),
+        lambda folder: (folder / "x.8.npy").unlink() or os.mkfifo(folder / "x.8.npy"),
+    ):
+        trick(put(Store(tmp_path), build=build).folder)
+        with pytest.warns(UserWarning, match="damaged"):
+            assert Store(tmp_path).get("model", "k") is None
+
+
+@pytest.mark.parametrize(
+    "change", [("3, 4, 4", "3, 2, 4"), ("3, 4, 4", "4, 4, 3"), ("float32", "uint16"), ("4, 4", "4")]
+)
+def test_a_shard_whose_description_was_changed_is_built_again(tmp_path, change):
+    """Its shape says where in the file an input lies: one digit, and other inputs' numbers would be read."""
+
+    def interrupted(bench):
+        build(bench)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        put(Store(tmp_path), build=interrupted)
+    path = tmp_path / "partial" / "model-k" / "b.json"
+    assert change[0] in path.read_text()
+    path.write_text(path.read_text().replace(*change))
+    assert np.array_equal(put(Store(tmp_path), build=build)["x"], WHOLE)
 
 
 def test_upper_halves_of_float32_are_read_as_numbers(tmp_path):

@@ -16,7 +16,7 @@ def test_numbers_are_those_of_python(tiny_run, capsys):
     insight = Insight(tiny_run, Live(tiny_run.problem))
     np.testing.assert_allclose(found["kare"], risks(insight, found["ridges"]), rtol=1e-6)
     suspects = suspicious_labels(insight)
-    assert [each["input"] for each in found["suspicious"]] == suspects.order[:3].tolist()
+    assert [each["index"] for each in found["suspicious"]] == suspects.order[:3].tolist()
     sizes = left_out_sizes(insight, "local-global", usual_sizes(insight), 1e-4)
     np.testing.assert_allclose(found["sizes"]["left_out"]["accuracy"], sizes.accuracy)
     assert found["sizes"]["left_out"]["s"] == sizes.sizes.tolist()
@@ -24,6 +24,9 @@ def test_numbers_are_those_of_python(tiny_run, capsys):
 
 
 def test_people_read_sentences(tiny_run, capsys):
-    assert main(["health", "--run", tiny_run.key, "--top", "2"]) == 0
+    assert main(["health", "--run", tiny_run.key, "--top", "2", "--class", "1"]) == 0
     said = capsys.readouterr().out
+    assert f"alignment of the kernel of {tiny_run.class_names[1]} and targets" in said
     assert "leave-one-out: ridge" in said and "most suspicious" in said and said.count("  input ") == 2
+    assert main(["health", "--run", tiny_run.key, "--class", "9"]) == 2
+    assert "the class must lie in 0..2, got 9" in capsys.readouterr().err

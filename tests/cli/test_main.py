@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import warnings
 
 import pytest
 
@@ -93,3 +94,13 @@ def test_without_the_dashboards_packages_one_sentence_says_what_to_install(comma
     code = f"import sys; sys.modules['streamlit'] = None; from dntk_core.cli.main import main; main({command.split()})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stderr == 'error: streamlit is not installed; `pip install "dntk[dashboard]"` brings it\n'
+
+
+def test_a_warning_is_one_sentence(monkeypatch, capsys):
+    def run(arguments):
+        warnings.warn("k is near m", stacklevel=2)
+        return {}, "done"
+
+    monkeypatch.setattr(COMMANDS["runs"], "run", run)
+    assert main(["runs"]) == 0
+    assert capsys.readouterr() == ("done\n", "warning: k is near m\n")

@@ -117,3 +117,9 @@ def test_what_does_not_fit_is_one_sentence(part, says):
 def test_a_label_beyond_the_classes_is_named():
     with pytest.raises(DNTKError, match="2 classes, but a label is 2"):
         read_data((X, Y), (X, Y), classes=["a", "b"])
+
+
+def test_a_label_cannot_ask_for_a_billion_classes_here_either():
+    inputs = np.zeros((4, 3), np.float32)
+    with pytest.raises(DNTKError, match="a label is 1000000000; labels count classes from 0, and at most 100,000"):
+        read_data((inputs, np.array([0, 1, 0, 10**9])), (inputs, np.zeros(4, int)))

@@ -1,10 +1,10 @@
-"""Images that come normalised: shown in [0, 1], computed with as they came."""
+"""Images for the eye: shown in [0, 1] and small, computed with as they came."""
 
 import numpy as np
 import pytest
 
 from dntk_core.data.inputs import Arrays
-from dntk_core.data.pictures import as_pictures, looks_like_images
+from dntk_core.data.pictures import SIDE, as_pictures, looks_like_images, thumbnails
 from dntk_core.data.sources.source import Split
 
 LABELS = np.arange(6) % 2
@@ -43,3 +43,12 @@ def test_images_in_0_to_1_and_of_one_colour_stay_as_they_are():
 )
 def test_what_looks_like_images(batch, looks):
     assert looks_like_images(batch) is looks
+
+
+@pytest.mark.parametrize(("shape", "small"), [((3, 20, 30), (3, 20, 30)), ((1, 200, 400), (1, SIDE // 2, SIDE))])
+def test_thumbnails_are_the_images_in_8_bits_large_ones_averaged_to_less(shape, small):
+    images = np.broadcast_to(np.linspace(0, 1, shape[2], dtype=np.float32), (70, *shape))
+    found = thumbnails(images, np.arange(69))
+    assert found.shape == (69, *small) and found.dtype == np.uint8
+    expected = np.interp((np.arange(small[2]) + 0.5) * shape[2] / small[2] - 0.5, np.arange(shape[2]), images[0, 0, 0])
+    np.testing.assert_allclose(found[3, 0, 1] / 255, expected, atol=1.5 / 255)

@@ -8,15 +8,22 @@ from torch import nn
 
 from dntk_core import study
 from dntk_core.base.errors import DNTKError
-from dntk_core.base.spec import InputSpec, RunSpec, SketchSpec
+from dntk_core.base.spec import RunSpec, SketchSpec
 from dntk_core.cache.store import Store
 from dntk_core.gradients.extraction import narrowed
 from dntk_core.gradients.johnson_lindenstrauss import relative_error
 from dntk_core.gradients.sketch import combinations, signs, spread, sufficient_sketch
+from dntk_core.kernels.class_kernels import Kernels, kernels_from_features
+from dntk_core.kernels.feature_kernels import FeatureKernels
 from dntk_core.kernels.shared import SharedKernels
+from dntk_core.kernels.shared_features import SharedFeatures
+from dntk_core.kernels.together import Alone
+from dntk_core.readout.problem import Problem
+from dntk_core.run.analyses import analyse, live_of
+from dntk_core.run.doubt import DISTILLED, FULL, Doubt
+from dntk_core.run.insight import Insight
 from dntk_core.run.live import Live
 from dntk_core.run.pipeline import Run
-from dntk_core.run.stages.kernels import check_sketchable
 
 
 def features(C: int = 40, b: int = 6, k: int = 30) -> np.ndarray:
@@ -61,20 +68,23 @@ def test_all_rows_of_the_hadamard_matrix_are_exact(C):
         signs(C, q + 1, 0)
 
 
+SIZES = {"classes": [f"class {c}" for c in range(12)], "kernel_inputs": 40, "test_inputs": 30, "k": 10**6}
+
+
+def given() -> tuple:
+    """A network of 12 classes and its data."""
+    torch.manual_seed(0)
+    network = nn.Sequential(nn.Linear(6, 16), nn.Tanh(), nn.Linear(16, 12))
+    x, y = torch.randn(120, 6), torch.arange(120) % 12
+    return network, (x[:80], y[:80]), (x[80:], y[80:])
+
+
 @pytest.fixture(scope="module")
 def both(tmp_path_factory) -> tuple[Run, Run]:
     """One network of 12 classes, every class by itself, and all 16 sums with two exact classes beside them."""
-    torch.manual_seed(0)
-    network = nn.Sequential(nn.Linear(6, 16), nn.Tanh(), nn.Linear(16, 12))
-    x = torch.randn(120, 6)
-    y = torch.arange(120) % 12
-    parts, store = (
-        dict(train=(x[:80], y[:80]), test=(x[80:], y[80:]), kernel_inputs=40, test_inputs=30),
-        Store(tmp_path_factory.mktemp("cache")),
-    )
-    names = [f"class {c}" for c in range(12)]
-    plain = study(network, **parts, classes=names, k=10**6, store=store)
-    return plain, study(network, **parts, classes=names, k=10**6, class_sketch=16, classes_exact=(3, 7), store=store)
+    store = Store(tmp_path_factory.mktemp("cache"))
+    plain = study(*given(), **SIZES, store=store)
+    return plain, study(*given(), **SIZES, class_sketch=16, classes_exact=(3, 7), store=store)
 
 
 def test_a_run_of_all_sums_has_the_mean_kernel_and_the_exact_classes_of_the_run_without(both):
@@ -94,9 +104,6 @@ def test_a_run_of_all_sums_has_the_mean_kernel_and_the_exact_classes_of_the_run_
 
 def test_every_class_is_read_out_through_the_shared_kernel(both):
     """All that a page asks of the readouts equals the same on an array of C equal kernels."""
-    from dntk_core.kernels.class_kernels import Kernels
-    from dntk_core.readout.problem import Problem
-
     _, run = both
     shared = run.kernels
     repeated = Kernels(np.repeat(shared.mean.train, 12, axis=0), np.repeat(shared.mean.cross, 12, axis=0))
@@ -139,10 +146,94 @@ def test_gradients_too_large_for_few_bits_are_refused():
         narrowed(np.array([1e6]), "float16")
 
 
-def test_more_inputs_than_a_shared_kernel_is_formed_of_are_refused_at_once():
-    with pytest.raises(DNTKError, match="at most 4,000 kernel inputs"):
-        check_sketchable(RunSpec(inputs=InputSpec(kernel=4001), sketch=SketchSpec(q=8)))
-    check_sketchable(RunSpec(inputs=InputSpec(kernel=4001)))
+def test_kept_as_features_the_shared_kernel_answers_as_the_array_does(both, tmp_path, monkeypatch):
+    """The same run as of very many inputs: all that pages ask, before and after its analyses."""
+    _, run = both
+    monkeypatch.setattr("dntk_core.kernels.feature_kernels.LARGEST_DENSE", 39)
+    store = Store(tmp_path)
+    many = study(*given(), **SIZES, class_sketch=16, classes_exact=(3, 7), store=store)
+    assert isinstance(many.kernels, SharedFeatures) and not many.dense and not many.kernels.dense
+    ahead = live_of(many, store=store)
+    assert analyse(many, [4], Alone(), store=store) == ["whole", "4"]
+    analysed = live_of(many, store=store)
+    assert analysed.problem.kernels.known and not ahead.problem.kernels.known
+    theirs = everything(run, Live(run.problem))
+    for live in (ahead, analysed):
+        for name, value in everything(many, live).items():
+            assert_allclose(value, theirs[name], rtol=2e-4, atol=1e-6, err_msg=name)
+
+
+def everything(run: Run, live: Live) -> dict[str, np.ndarray | float]:
+    """What pages show of readouts, spectra, clusters, attributions and doubt."""
+    mixing, insight, kernels = live.local_global(4, 0.8, 0.9), Insight(run, live), live.problem.kernels
+    doubt = Doubt(insight, mixing)
+    return {
+        "spectrum": live.spectrum().values[:20],
+        "class": live.spectrum(7).values[:10],
+        "labels": live.labels(4),
+        "scale": kernels.scale,
+        "paper": live.scores(mixing, 1e-2).mse,
+        "nystrom": live.scores(mixing, 1e-2, "nystrom").mse,
+        "full": live.scores(None, 1e-2).mse,
+        "grid": live.grid([4], [0.7], [0.5, 0.9], 1e-2).mse,
+        "pca": live.size_curve("kernel PCA", [2, 5], 1e-2).scores["mse"],
+        "ranks": live.rank_curve([3, 20], 1e-2).scores["mse"],
+        "solve": kernels.solve(run.targets, 0.1),
+        "left out": live.leave_one_out([1e-2]).mse,
+        "budget": live.error_budget(1e-2).approx,
+        "explained": insight.explain(3, way="leave-one-out", ridge=1e-2).values,
+        "distilled": insight.explain(3, mixing=mixing, ridge=1e-2).values,
+        "deviation": doubt.test().deviation[FULL],
+        "less sure": doubt.test().deviation[DISTILLED],
+    }
+
+
+def test_leading_pairs_alone_read_out_nearly_as_all_do(monkeypatch):
+    """q·k features of more inputs than are ever formed: the solver's pairs hold 99.5 % of the trace."""
+    rng = np.random.default_rng(1)
+    decay = 2.0 ** -np.arange(40)[:, None] / np.sqrt(400)
+    shared = [np.linalg.qr(rng.standard_normal((60, 40)))[0].T * decay for _ in range(4)]
+    z = rng.standard_normal((700, 40))
+    sums = np.stack([z @ each for each in shared]).astype(np.float32)
+    targets = z[:, :3] @ rng.standard_normal((3, 5))
+    parts = sums[:, :600], sums[:, 600:]
+    theirs = FeatureKernels(sums[:0, :600], sums[:0, 600:])
+    monkeypatch.setattr("dntk_core.kernels.features.FEW", 100)
+    monkeypatch.setattr("dntk_core.kernels.features.FORMED", 100)
+    monkeypatch.setattr("dntk_core.kernels.krylov.BLOCK", 4)
+    leading = SharedFeatures(*parts, theirs, (), 5)
+    dense = kernels_from_features(*parts)
+    exact = SharedKernels(
+        Kernels(dense.train.mean(0, keepdims=True), dense.cross.mean(0, keepdims=True)), theirs, (), 5
+    )
+    assert len(leading.kernel().eigenpairs().values) < 20
+    alphas = (each.solve(targets[:600], 1e-2 * exact.scale)[..., None] for each in (leading, exact))
+    ours, wanted = (np.stack(list(each.predict(a))) for each, a in zip((leading, exact), alphas, strict=True))
+    assert relative_error(ours, wanted) < 0.02
+
+
+def test_exact_classes_are_those_that_inputs_have_among_their_largest_outputs(both, tmp_path):
+    _, run = both
+    often = study(*given(), **SIZES, class_sketch=16, classes_exact="top3", store=Store(tmp_path))
+    top = np.argsort(-run.targets, axis=1)[:, :5]
+    counts = np.bincount(top.ravel(), minlength=12)
+    assert often.key != run.key and often.kernels.chosen == often.exact_classes
+    assert sorted(counts[list(often.exact_classes)]) == sorted(counts)[-3:]
+    assert often.class_sketch["places"] == pytest.approx(counts[list(often.exact_classes)].sum() / top.size)
+    c = often.exact_classes[0]
+    own = study(*given(), **SIZES, class_sketch=16, classes_exact=(c,), store=Store(tmp_path))
+    assert_allclose(Live(often.problem).spectrum(c).values, Live(own.problem).spectrum(c).values, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("wrong", ["top", "top0", "top5,3", "often"])
+def test_what_names_no_classes_is_refused(wrong):
+    with pytest.raises(DNTKError, match="exact classes must be numbers"):
+        RunSpec(sketch=SketchSpec(4, exact=wrong))
+
+
+def test_more_exact_classes_than_there_are_is_refused(tmp_path):
+    with pytest.raises(DNTKError, match="there are 12 classes to take exact ones from, got top13"):
+        study(*given(), **SIZES, class_sketch=16, classes_exact="top13", store=Store(tmp_path))
 
 
 def test_the_number_of_sums_follows_from_a_stated_error(both, tmp_path):

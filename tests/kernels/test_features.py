@@ -235,6 +235,22 @@ def test_every_method_distils_both(small, name):
     assert evaluate(lazy, ours, 1e-3).mse == pytest.approx(evaluate(dense, theirs, 1e-3).mse, rel=1e-3, abs=1e-9)
 
 
+def test_more_rows_than_features_score_as_the_mixing_itself():
+    """600 inputs, 30 features a class: from some τ_v on weights of features are solved for, not those of rows."""
+    lazy = Live(draw("slow", 600, 30)[1])
+    sizes = []
+    for tau_v, tau_g in ((0.8, 0.99), (0.75, 0.99), (0.4, 0.99), (0.2, 0.5), (0.95, 0.5)):
+        mixing = lazy.local_global(8, tau_v, tau_g, "union")
+        sizes.append(mixing.size)
+        for ridge in (1e-3, 1e-2, 1.0):
+            ours, theirs = lazy.scores(mixing, ridge), evaluate(lazy.problem, mixing, ridge)
+            assert ours.mse == pytest.approx(theirs.mse, rel=1e-3)
+        ours, theirs = lazy.ridge_curve(mixing, [1e-3, 1.0]), ridge_curve(lazy.problem, mixing, [1e-3, 1.0])
+        assert_allclose(ours.mse, theirs.mse, rtol=1e-3)
+        assert_allclose(ours.condition, theirs.condition, rtol=1e-3)
+    assert min(sizes) < 30 < max(sizes)
+
+
 def test_rows_met_once_score_as_the_mixing_itself(both):
     """Whatever τ_v, τ_g and the ridge, a choice of rows is what applying the mixing gives."""
     _, lazy = both
@@ -243,3 +259,14 @@ def test_rows_met_once_score_as_the_mixing_itself(both):
         ours, theirs = lazy.scores(mixing, ridge), evaluate(lazy.problem, mixing, ridge)
         assert ours.mse == pytest.approx(theirs.mse, rel=1e-4)
         assert_allclose(mixing.averaged(lazy.problem.targets), mixing.matrix @ lazy.problem.targets, atol=1e-9)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_features_that_are_not_finite_are_refused_although_their_checksum_fits(bad):
+    phi = np.ones((C, 50, 6), np.float32)
+    phi[1, 7, 2] = bad
+    kernels = FeatureKernels(phi, np.ones((C, t, 6), np.float32))
+    # The scale of every ridge, and what every spectrum is a share of.
+    for look in (lambda: kernels.scale, lambda: kernels.kernel(1).trace(), lambda: kernels.kernel(None).trace()):
+        with pytest.raises(DNTKError, match="not finite; delete the run"):
+            look()

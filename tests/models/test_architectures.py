@@ -186,14 +186,20 @@ def test_own_code_only_where_it_is_allowed(tmp_path, monkeypatch):
     (tmp_path / "mine.py").write_text(
         "from torch import nn\n"
         "def make(classes):\n    return nn.Sequential(nn.Flatten(), nn.Linear(12, classes))\n"
+        "def headed():\n    return nn.Sequential(nn.Linear(3, 5))\n"
         "def wrong(classes):\n    return 3\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
     network = build_model(ModelSpec("mine:make"), 3, ("a", "b"), own_code=True)
     assert network(torch.zeros(1, 3, 2, 2)).shape == (1, 2)
+    # A factory that asks for nothing has a head of its own.
+    of_five, example = ModelSpec("mine:headed", classes="4,0"), torch.ones(2, 3)
+    assert build_model(of_five, 0, ("a", "b"), own_code=True, example=example)(example).shape == (2, 2)
     assert "command line only" in refused(ModelSpec("mine:make"))
     assert "not a torch.nn.Module" in refused(ModelSpec("mine:wrong"), own_code=True)
-    assert "must name a function of the number of classes" in refused(ModelSpec("mine:gone"), own_code=True)
+    assert "must name a function, of the number of classes or of nothing" in refused(
+        ModelSpec("mine:gone"), own_code=True
+    )
 
 
 def test_timm_is_asked_for_by_name(monkeypatch):

@@ -2,6 +2,7 @@
 
 import io
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from dntk_core.cache.store import Store
 from dntk_core.data.dataset import load_data
 from dntk_core.data.images import ImageFiles
 from dntk_core.data.sources.hugging_face import Cell
-from dntk_core.models.hugging_face import load
+from dntk_core.models.hugging_face import files, load
 
 transformers = pytest.importorskip("transformers")
 IDS, LABELS = np.random.default_rng(0).integers(0, 30, (24, 6)), np.arange(24) % 3
@@ -70,6 +71,70 @@ def test_a_saved_network_is_loaded_with_its_weights_and_nothing_else_is_trusted(
         load(tmp_path)
     with pytest.raises(DNTKError, match=r"no config\.json"):
         load(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize(
+    ("file", "change", "says"),
+    [
+        ("config.json", {"inner": [{"auto_map": {}}]}, "code of its own"),
+        ("config.json", {"attn_implementation": "somebody/attention"}, "fetched and run"),
+        ("config.json", {"text_config": {"_attn_implementation": "flash_attention_2"}}, "fetched and run"),
+        ("config.json", {"transformers_weights": "other.safetensors"}, "names other weights"),
+        ("adapter_config.json", {"base_model_name_or_path": "/elsewhere"}, "holds an adapter"),
+        ("model.safetensors.index.json", {"weight_map": {"w": "../model.safetensors"}}, "lists other files"),
+        ("model.safetensors.index.json", {"weight_map": {"w": "pytorch_model.bin"}}, "lists other files"),
+        ("model.safetensors.index.json", {"weight_map": {"w": ["model.safetensors"]}}, "lists other files"),
+    ],
+)
+def test_a_saved_network_neither_runs_code_nor_leads_elsewhere(folder, tmp_path, file, change, says):
+    shutil.copytree(folder, tmp_path / "hf")
+    (tmp_path / "hf" / "pytorch_model.bin").write_bytes(b"")
+    shutil.copy(folder / "model.safetensors", tmp_path)
+    before = json.loads((tmp_path / "hf" / file).read_text()) if file == "config.json" else {}
+    (tmp_path / "hf" / file).write_text(json.dumps(before | change))
+    with pytest.raises(DNTKError, match=says):
+        load(tmp_path / "hf")
+
+
+def test_weights_in_several_files_are_loaded_and_known_by_their_list_too(folder, tmp_path):
+    bert().save_pretrained(tmp_path, max_shard_size="2KB")
+    assert len([*tmp_path.glob("*.safetensors")]) > 1
+    ids = torch.from_numpy(IDS)
+    assert torch.equal(load(tmp_path).eval()(ids), load(folder).eval()(ids))
+    assert "model.safetensors.index.json" in {path.name for path in files(tmp_path)}
+
+
+@pytest.mark.parametrize("name", ["../other", "/elsewhere", "::http://127.0.0.1:9/x", "", "a/b", 3])
+@pytest.mark.parametrize("part", ["split", "file"])
+def test_a_saved_dataset_names_only_files_of_its_own(saved, tmp_path, name, part):
+    shutil.copytree(saved, tmp_path / "data")
+    shutil.copytree(saved / "train", tmp_path / "other")
+    path = tmp_path / "data" / ("dataset_dict.json" if part == "split" else "train/state.json")
+    document = json.loads(path.read_text())
+    changed = {"splits": ["train", name]} if part == "split" else {"_data_files": [{"filename": name}]}
+    path.write_text(json.dumps(document | changed))
+    with pytest.raises(DNTKError, match="no file of its own"):
+        load_data(DataSpec("hf", str(tmp_path / "data")))
+
+
+def test_other_columns_of_a_saved_dataset_are_not_decoded(tmp_path, monkeypatch):
+    """A second image, or a sound, may name any file or address."""
+    datasets = pytest.importorskip("datasets")
+    monkeypatch.setattr(datasets.Image, "decode_example", lambda *rest, **more: pytest.fail("decoded"))
+    labels = {"label": datasets.ClassLabel(names=["a", "b", "c"])}
+    second = {"second": [{"bytes": None, "path": "/etc/passwd"}] * 9, "label": LABELS[:9].tolist()}
+    for place, more, column in (
+        ("images", {"image": datasets.Image()}, {"image": [encoded(np.zeros((8, 8, 3), np.uint8))] * 9}),
+        ("numbers", {"x": datasets.Value("float32")}, {"x": [1.0] * 9}),
+    ):
+        kind = datasets.Image() if place == "images" else [datasets.Image()]
+        rows = {name: value if place == "images" else [[v] for v in value] for name, value in second.items()}
+        part = datasets.Dataset.from_dict(
+            column | rows | {"label": second["label"]}, features=datasets.Features(more | {"second": kind} | labels)
+        )
+        datasets.DatasetDict(train=part, test=part).save_to_disk(tmp_path / place)
+        data = load_data(DataSpec("hf", str(tmp_path / place), size=8 if place == "images" else 0))
+        assert len(data.train_inputs[:2])
 
 
 def test_a_run_of_a_saved_network_on_a_saved_dataset(folder, saved, tmp_path):

@@ -28,9 +28,10 @@ def both(tmp_path_factory) -> tuple[Run, Store, Store]:
     """A run of more inputs than are ever formed at once, analysed alone, and in a copy of the cache by two ranks."""
     alone, two = (Store(tmp_path_factory.mktemp(name)) for name in ("alone", "two"))
     rng = np.random.default_rng(0)
-    phi = rng.standard_normal((2, 1110, 24)) + 3 * rng.standard_normal((1, 6, 24))[:, np.arange(1110) % 6]
+    phi = rng.standard_normal((2, 1111, 24)) + 3 * rng.standard_normal((1, 6, 24))[:, np.arange(1111) % 6]
     logits = np.tanh(np.einsum("cik,k->ic", phi, rng.standard_normal(24)))
-    train, test = (phi[:, :1060], phi[:, 1060:]), (logits[:1060], logits[1060:])
+    # An odd number, which two ranks cannot share evenly.
+    train, test = (phi[:, :1061], phi[:, 1061:]), (logits[:1061], logits[1061:])
     with pytest.MonkeyPatch.context() as patch:
         # As of very many inputs.
         patch.setattr("dntk_core.kernels.feature_kernels.LARGEST_DENSE", 1000)
@@ -51,8 +52,9 @@ def test_two_ranks_find_what_one_process_finds(both):
     assert_allclose(ours.spectrum().values, theirs.spectrum().values, rtol=1e-8, atol=1e-12 * theirs.spectrum().trace)
     exact = spectrum(FeatureKernel(np.asarray(run.features)))
     assert_allclose(ours.spectrum().values[:20], exact.values[:20], rtol=1e-3)
-    assert np.array_equal(ours.decomposition(3).labels, theirs.decomposition(3).labels)
-    assert_allclose(ours.decomposition(3).values, theirs.decomposition(3).values, rtol=1e-6, atol=1e-6 * exact.trace)
+    left, right = (each.decomposition(3, each.spectrum()) for each in (ours, theirs))
+    assert np.array_equal(left.labels, right.labels)
+    assert_allclose(left.values, right.values, rtol=1e-6, atol=1e-6 * exact.trace)
     for left, right in zip(ours.moments(), theirs.moments(), strict=True):
         assert_allclose(left[0], right[0], rtol=1e-6, atol=1e-9 * right[0][0])
 
@@ -61,13 +63,16 @@ def test_the_live_object_opens_them_and_garbage_collection_keeps_them(both, monk
     run, _, two = both
     opened = open_run(run.key, two)
     live, plain = live_of(opened, store=two), Live(opened.problem)
-    for name in ("spectrum", "embed", "decompose"):
-        monkeypatch.setattr(f"dntk_core.run.live.{name}", lambda *_: pytest.fail("was computed ahead"))
+    monkeypatch.setattr(analyses, "CLUSTERS", (3, 5))
+    computed = [f"dntk_core.run.live.{name}" for name in ("spectrum", "embed", "decompose")]
+    for name in (*computed, "dntk_core.kernels.feature_kernels.rotate_local"):
+        monkeypatch.setattr(name, lambda *_: pytest.fail("was computed ahead"))
     ours = live.scores(live.local_global(3, 0.7, 0.9), 1e-3)
+    assert live.ahead.clusters() == (3,)
     monkeypatch.undo()
     assert ours.mse == pytest.approx(plain.scores(plain.local_global(3, 0.7, 0.9), 1e-3).mse, rel=1e-3)
-    assert collect_garbage(two) == 0 and Analysed(opened, two).decomposition(3) is not None
-    assert Analysed(opened, two).decomposition(4) is None
+    assert collect_garbage(two) == 0 and Analysed(opened, two).decomposition(3, live.spectrum()) is not None
+    assert Analysed(opened, two).decomposition(4, live.spectrum()) is None
 
 
 def test_what_a_killed_job_had_finished_is_not_computed_again(both, monkeypatch, tmp_path):
@@ -84,3 +89,24 @@ def test_what_a_killed_job_had_finished_is_not_computed_again(both, monkeypatch,
     assert analyse(run, [], Alone(), store=store) == ["whole"]
     assert analyse(run, [], Alone(), store=store) == []
     assert_allclose(Analysed(run, store).spectrum().values, Analysed(run, alone).spectrum().values)
+
+
+def test_when_a_rank_is_killed_the_others_say_so_in_one_sentence_and_torchrun_starts_them_again(tmp_path):
+    script = tmp_path / "job.py"
+    script.write_text(
+        "import os, numpy as np\n"
+        "from dntk_core.base.errors import DNTKError\n"
+        "from dntk_core.run.ranks import joined\n"
+        "try:\n"
+        "    with joined() as together:\n"
+        "        if together.sum(np.ones(1)) and together.rank and os.environ['TORCHELASTIC_RESTART_COUNT'] == '0':\n"
+        "            os.kill(os.getpid(), 9)\n"
+        "        print('together', together.sum(np.ones(1)))\n"
+        "except DNTKError as error:\n"
+        "    raise SystemExit(f'error: {error}')\n"
+    )
+    command = [sys.executable, "-m", *RANKS[:-2], "--max-restarts", "1", str(script)]
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=1000)
+    assert done.stderr.count("error: another process of this job ended; start the same command again") == 1
+    assert done.returncode == 0 and done.stdout.count("together [2.]") == 2, done.stderr

@@ -20,14 +20,23 @@ def place(tmp_path_factory):
     return store, load_or_build(SMALL, store=store)
 
 
-def test_test_inputs_are_kept_when_first_asked_for_and_outlive_garbage_collection(place):
+def test_test_inputs_are_kept_with_the_run_in_8_bits_and_outlive_garbage_collection(place):
     store, run = place
-    assert known(run, "test_inputs", store) is None and "test_inputs" not in run.spec.stages
-    images = as_images(ask(run, "test_inputs", store=store)["images"])
-    index = np.array(run.artifacts["inputs"]["test_index"])
-    np.testing.assert_allclose(images[np.arange(12)], load_data(run.spec.data).test_inputs[index], atol=1e-6)
+    assert "test_inputs" not in run.spec.stages
     collect_garbage(store)
-    assert known(run, "test_inputs", store) is not None
+    found = known(run, "test_inputs", store)
+    assert found is not None and found["images"].dtype == np.uint8
+    index = np.array(run.artifacts["inputs"]["test_index"])
+    shown = as_images(found["images"])[np.arange(12)]
+    np.testing.assert_allclose(shown, load_data(run.spec.data).test_inputs[index], atol=0.51 / 255)
+
+
+def test_a_run_from_before_test_inputs_were_kept_with_it_gets_them_when_asked(place):
+    store, run = place
+    before = np.array(ask(run, "test_inputs", store=store)["images"])
+    store.delete("test_inputs", run.spec.stage_key("test_inputs"))
+    assert known(run, "test_inputs", store) is None
+    assert np.array_equal(ask(run, "test_inputs", store=store)["images"], before)
 
 
 def test_shifted_inputs_go_through_the_run_s_own_network_and_projection(place):

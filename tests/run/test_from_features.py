@@ -5,6 +5,7 @@ import pytest
 
 from dntk_core import DNTKError, Live, from_features, open_run
 from dntk_core.cache.store import Store
+from dntk_core.run.asked import known
 from tests.synthetic import draw
 
 DRAWN = draw()
@@ -28,6 +29,9 @@ def test_its_scores_are_those_of_its_kernels_and_it_is_found_again(tmp_path):
     assert ours.mse == pytest.approx(theirs.mse, rel=1e-4) and ours.fidelity == theirs.fidelity
     assert from_features(**WHOLE, classes=["ant", "bee", "cat"], inputs=np.ones((24, 4)), store=store).key == made.key
     assert from_features(**WHOLE, store=store).key != made.key
+    rows = np.arange(34.0).reshape(17, 2)
+    tested = known(from_features(**WHOLE, test_inputs=rows, store=store), "test_inputs", store)
+    assert tested and np.array_equal(tested["inputs-0"], rows)
 
 
 @pytest.mark.parametrize(
@@ -40,6 +44,7 @@ def test_its_scores_are_those_of_its_kernels_and_it_is_found_again(tmp_path):
         ({"logits": DRAWN.problem.targets * np.inf}, "must be finite"),
         ({"classes": ["one"]}, "3 classes, 1 names"),
         ({"inputs": np.ones((5, 2))}, "24 features and 5 inputs"),
+        ({"test_inputs": np.ones((5, 2))}, "17 test features"),
     ],
 )
 def test_what_does_not_fit_together_is_one_sentence_and_leaves_nothing(tmp_path, change, says):

@@ -32,6 +32,17 @@ def test_a_file_is_known_by_its_bytes(tmp_path):
     assert pin(one) == one
 
 
+def test_a_file_is_found_again_from_another_folder_and_missed_by_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_npz(tmp_path / "data.npz")
+    pinned = pin(RunSpec(data=DataSpec("npz", "data.npz")))
+    monkeypatch.chdir("/")
+    assert pinned.data.path == str(tmp_path / "data.npz") and pin(pinned) == pinned
+    (tmp_path / "data.npz").unlink()
+    with pytest.raises(DNTKError, match=r"data\.npz.* is not there any more"):
+        pin(pinned)
+
+
 def test_weights_are_known_by_their_bytes(tmp_path):
     for seed in (0, 1):
         network = build_model(ModelSpec(seed=seed), 1, tuple("0123456789"))

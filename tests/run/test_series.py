@@ -1,12 +1,15 @@
 """Series of checkpoints: from initialisation on, resumed after a kill, bad ones refused in one sentence."""
 
+import errno
 import os
 import signal
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from artifacts import rewrite
 from safetensors.numpy import load_file
 
 from dntk_core import RunSpec, collect_garbage, load_or_build
@@ -26,6 +29,8 @@ from dntk_core.run.series import (
     default_series,
     drop_series,
     epochs_of,
+    find_series,
+    keep_series,
     series_with,
     trained_series,
     weights_series,
@@ -164,6 +169,40 @@ def test_runs_on_other_inputs_are_refused_and_why(made):
     other = load_or_build(replace(SMALL, inputs=InputSpec(kernel=20, test=12, seed=1)), store=store)
     with pytest.raises(DNTKError, match=r"on different inputs.*same data, inputs and input seed"):
         likeness((runs[-1], other))
+
+
+def test_a_series_that_cannot_be_read_now_is_not_taken_for_none(tmp_path, monkeypatch):
+    store, series = Store(tmp_path), trained_series(SMALL, EPOCHS)
+    keep_series(series, store)
+
+    def fail(*rest):
+        raise OSError(errno.ESTALE, "Stale file handle")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "read_bytes", fail)
+        for look in (
+            all_series,
+            lambda store: find_series(series.key, store),
+            lambda store: keep_series(series, store),
+        ):
+            with pytest.raises(DNTKError, match="cannot be read now"):
+                look(store)
+        with pytest.raises(DNTKError, match="cannot be read now"):
+            drop_series(series.key, store)
+    assert all_series(store) == [series]
+
+
+@pytest.mark.parametrize(
+    "change", [{"created": 10**400}, {"times": [0, 1, 10**400]}, {"times": [2, 1, 0]}, {"specs": [3]}, {"labels": 3}]
+)
+def test_a_damaged_series_is_left_out(tmp_path, change):
+    store, series = Store(tmp_path), trained_series(SMALL, EPOCHS)
+    keep_series(series, store)
+    rewrite(tmp_path / "series" / f"{series.key}.json", change)
+    assert all_series(store) == [] and find_series(series.key, store) is None
+    # And can be kept again.
+    keep_series(series, store)
+    assert all_series(store) == [series]
 
 
 def test_a_series_is_forgotten_and_its_runs_stay(made):

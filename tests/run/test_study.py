@@ -9,6 +9,7 @@ from torch.utils.data import DataLoader, TensorDataset
 
 from dntk_core import Cancelled, DNTKError, Live, from_features, load_or_build, open_run, runs, study
 from dntk_core.cache.store import Store
+from dntk_core.run.asked import known
 
 G = torch.Generator().manual_seed(0)
 X, Y = torch.randn(40, 5, generator=G), torch.arange(40) % 3
@@ -50,6 +51,9 @@ def test_its_kernels_are_those_of_the_network_and_it_is_given_back_as_it_was(sto
     exact = jacobian(model.eval(), inputs)
     np.testing.assert_allclose(run.kernels.train, exact @ exact.mT, rtol=1e-3, atol=1e-4)
     np.testing.assert_allclose(run.targets, model(inputs).detach(), rtol=1e-4, atol=1e-5)
+    # No name could load them again.
+    tested = known(run, "test_inputs", store)
+    assert tested and np.array_equal(tested["inputs-0"], TEST.tensors[0][run.artifacts["inputs"]["test_index"]])
 
 
 def test_a_second_call_opens_it_and_so_does_its_key(store):

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from dntk_core.base.errors import DNTKError
 from dntk_core.distill.kernel_pca import kernel_pca
 from dntk_core.distill.mixing import Mixing
-from dntk_core.kernels.class_kernels import ClassKernels
+from dntk_core.kernels.class_kernels import ClassKernels, Kernels
 from dntk_core.kernels.feature_kernels import FeatureKernels
 from dntk_core.kernels.ridge import absolute_ridge
+from dntk_core.kernels.shared import SharedKernels
 from dntk_core.kernels.spectrum import spectrum
 from dntk_core.readout.ridge import READOUTS, predict
 from dntk_core.uses.attribution import ATTRIBUTIONS, Evidence, attribution, strongest
@@ -88,6 +89,18 @@ def test_one_ridge_is_fitted_by_factors_as_by_eigenvectors():
         (factored.smoothing(1, index), decomposed.smoothing(1, index)),
     ):
         np.testing.assert_allclose(one, other, rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("by", WAYS)
+@pytest.mark.parametrize("way", ["contribution", "leave-one-out"])
+def test_a_kernel_that_classes_share_attributes_as_copies_of_it_do(way, by):
+    drawn = draw(5)
+    train, cross = drawn.kernels.mean[None], drawn.kernels.cross.mean(axis=0, keepdims=True)
+    shared = SharedKernels(Kernels(train, cross), Kernels(train[:0], cross[:0]), (), 3)
+    copies = Kernels(np.repeat(train, 3, axis=0), np.repeat(cross, 3, axis=0))
+    goals, index = margins(drawn.problem.logits, drawn.problem.labels), np.arange(17)
+    found = [ATTRIBUTIONS[way].function(evidence_of(drawn, by, each), index, goals) for each in (shared, copies)]
+    np.testing.assert_allclose(*found, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("by", READOUTS)

@@ -1,5 +1,6 @@
 """Compare: two runs, or two settings of one run."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +15,7 @@ from dntk_core.dashboard.asking.opened import opened
 from dntk_core.dashboard.choices.mixing import current_distillation, current_mixing
 from dntk_core.dashboard.choices.pins import differences, pin, pinned
 from dntk_core.dashboard.choices.tabs import tab
-from dntk_core.dashboard.choices.view import restore
+from dntk_core.dashboard.choices.view import link, restore
 from dntk_core.dashboard.computing.probing import offer_probe
 from dntk_core.dashboard.drawing import literal
 from dntk_core.dashboard.drawing.metrics import METRICS, of, written
@@ -116,12 +117,28 @@ def ask_errors(here: Page, sides: tuple[Page, Page]) -> None:
         opened(replace(sides["AB".index(here.picked.parts[-1])], picked=here.picked))
 
 
+def _under(here: Page, one: Page, other: Page) -> tuple[Page, Page]:
+    """Both sides at what the sliders say on `here`; what is pinned stays."""
+    if one.run.key == other.run.key:
+        return one, here
+    return here, replace(other, view=restore(link(here.view), limits(other.run))[0])
+
+
+def paired(here: Page, panels: Callable[[Page], Sequence[Panel]], sides: tuple[Page, Page]) -> list[Panel]:
+    """The panels of both sides by turns, each two with the same axes, at what the sliders say on `here`."""
+    found = []
+    for pair in zip(*map(panels, _under(here, *sides)), strict=False):
+        share_axes(*(panel.figure for panel in pair))
+        for side, panel in zip("AB", pair, strict=True):
+            found.append(replace(panel, key=f"{panel.key}_{side.lower()}", title=f"{side} · {panel.title}"))
+    return found
+
+
 def show_pair(left: Panel, right: Panel) -> None:
-    """Two panels with the same axes: side by side, or above each other where they are too wide for that."""
-    share_axes(left.figure, right.figure)
+    """Two panels side by side, or above each other where they are too wide for that."""
     layouts: list[Any] = [panel.figure.layout for panel in (left, right)]
     wide = max(layout.meta["minWidth"] for layout in layouts) > HALF
     places = (st.container(), st.container()) if wide else st.columns(2, gap="medium")
-    for place, side, panel in zip(places, "AB", (left, right), strict=True):
+    for place, panel in zip(places, (left, right), strict=True):
         with place:
-            show(replace(panel, key=f"{panel.key}_{side.lower()}", title=f"{side} · {panel.title}"))
+            show(panel)

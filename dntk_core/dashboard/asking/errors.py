@@ -134,7 +134,10 @@ def open_errors(here: Page, found: Pick) -> str:
         agree = result.choice[i] == result.network[i]
         notes.append(f"says {says}" if agree else f"says {says}, net {network}")
         colours.append(VERMILION if result.network[i] != result.labels[i] else "" if agree else ORANGE)
-    show_inputs(here.run, "test", [int(i) for i in shown[:MOST]], notes, colours, key="opened_inputs")
+    index = [int(i) for i in shown[:MOST]]
+    show_inputs(
+        here.run, "test", index, notes, colours, key="opened_inputs", on_click=lambda i: pick(Pick.of("test", i))
+    )
     if len(shown) > MOST:
         st.caption(f"{MOST} of {len(shown):,} are shown.")
     return titled(metric, side)

@@ -13,12 +13,13 @@ from dntk_core.dashboard.drawing.inputs import show_inputs
 from dntk_core.dashboard.page import Page
 from dntk_core.dashboard.sections import predictions
 from dntk_core.dashboard.sections.predictions import FILTERS, Question
-from dntk_core.run.insight import TARGETS
+from dntk_core.run.insight import TARGETS, Explanation
 from dntk_core.uses.attribution import ATTRIBUTIONS
 
 PER_PAGE = 24
 # No class: all of them, the network's choice, or nothing to compare with.
 NONE = "none"
+STRONGEST = "strongest"
 SHOWN = (
     "Kernel: the full one, a readout of the network's logits at the sidebar's ridge. Least certain: first those inputs "
     "whose largest logit by that readout leads the next one least."
@@ -64,6 +65,19 @@ def question_form(here: Page, index: int) -> Question:
         targets = tab(here, "targets", TARGETS, "logits", "Targets", draw)
         through = tab(here, "through", ("distilled", "full"), label="Readout of")
     return Question(index, c, against, targets, way, through == "distilled")
+
+
+def explain_class(point: dict) -> None:
+    """Explain the class whose bar was clicked."""
+    st.session_state["kept_explain"] = str(int(point["customdata"][0]))
+
+
+def chosen_gradient(here: Page, found: Explanation) -> int:
+    """Let a person choose one of the synthetic gradients at work."""
+    most, size = predictions.strongest(found), 0 if found.synthetic is None else len(found.synthetic)
+    rows = {STRONGEST: f"{number(most)}, the strongest"} | {str(number(row)): str(number(row)) for row in range(size)}
+    row = tab(here, "gradient", rows, label="Inputs behind gradient", draw=partial(st.selectbox, width=220))
+    return most if row == STRONGEST else int(row) - FIRST
 
 
 def _class(here: Page, name: str, label: str, none: str, width: int, but: int | None = None) -> int | None:

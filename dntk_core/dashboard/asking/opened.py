@@ -8,6 +8,7 @@ import streamlit as st
 from dntk_core.dashboard.asking.costs import open_cost
 from dntk_core.dashboard.asking.errors import open_errors
 from dntk_core.dashboard.asking.images import open_class, open_heaviest, open_selection
+from dntk_core.dashboard.asking.testing import open_doubted, open_test
 from dntk_core.dashboard.choices.kernel import kernel_name
 from dntk_core.dashboard.choices.mixing import current_mixing
 from dntk_core.dashboard.choices.picks import Pick, pick
@@ -47,9 +48,10 @@ def _cluster(here: Page, found: Pick) -> str:
     order = np.argsort(-lead, kind="stable")[:EXEMPLARS]
     shares = np.bincount(here.run.train_labels[members], minlength=len(here.run.class_names)) / len(members)
     rank = int(parts.locals[h].by(view.energy).rank(view.epsilon).high)
+    most = literal.markdown(here.run.class_names[int(shares.argmax())])
     st.caption(
-        f"{len(members):,} inputs, most of them {literal.markdown(here.run.class_names[int(shares.argmax())])}. "
-        f"{rank} of its directions hold {1 - view.epsilon:.1%} of its variance. "
+        f"{len(members):,} inputs, most of them of class {most}; "
+        f"{rank} of its directions hold {100 * (1 - view.epsilon):.3g}% of its variance. "
         "First those that lie most along its leading direction."
     )
     notes = [f"weight {lead[place]:.2f}" for place in order]
@@ -183,6 +185,8 @@ OPENED: dict[str, Callable[[Page, Pick], str]] = {
     "input": _input,
     "pair": _pair,
     "errors": open_errors,
+    "test": open_test,
+    "doubted": open_doubted,
     "class": open_class,
     "selection": open_selection,
     "heaviest": open_heaviest,

@@ -4,6 +4,7 @@ import streamlit as st
 
 from dntk_core.dashboard.choices.controls import RIDGES
 from dntk_core.dashboard.choices.sidebar import apply
+from dntk_core.dashboard.drawing.metrics import power
 from dntk_core.run.live import Live
 
 
@@ -22,7 +23,7 @@ def ridge_button(live: Live, key: str) -> None:
     chosen, ridge, error = st.session_state.get("chosen_ridge", ("", 0.0, 0.0))
     if chosen == key and st.session_state["view_ridge"] == ridge:
         inputs = len(live.problem.targets)
-        st.caption(f"{ridge:.0e} by leave-one-out on the {inputs:,} kernel inputs: MSE {error:.3g}, no test data.")
+        st.caption(f"{power(ridge)} by leave-one-out on the {inputs:,} kernel inputs: MSE {error:.3g}, no test data.")
 
 
 def _choose(live: Live, key: str) -> None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
+from dntk_core.dashboard.drawing.metrics import power
 from dntk_core.distill import GAP_RULES, METHODS
 from dntk_core.kernels.spectrum import ENERGIES
 from dntk_core.readout.leave_one_out import RIDGES
@@ -163,7 +164,7 @@ CONTROLS: dict[str, Control] = {
         default=_START.ridge,
         choices=lambda limits: RIDGES,
         parse=float,
-        shown=lambda value, limits: f"{value:.0e}",
+        shown=lambda value, limits: power(value),
         allowed=lambda limits: f"1 or 3 times a power of ten, {RIDGES[0]:g} to {RIDGES[-1]:g}",
         ordered=True,
     ),

@@ -9,7 +9,11 @@ from dntk_core.dashboard.choices.kept import keep, recall
 
 NAME = "pick"
 # What can be opened.
-KINDS = ("cluster", "direction", "gradient", "input", "pair", "errors", "class", "selection", "heaviest", "cost")
+KINDS = (
+    *("cluster", "direction", "gradient", "input", "pair"),
+    *("errors", "test", "doubted"),
+    *("class", "selection", "heaviest", "cost"),
+)
 
 
 @dataclass(frozen=True)

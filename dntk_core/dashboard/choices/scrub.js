@@ -1,19 +1,73 @@
-// What Streamlit's slider lacks. It keeps its value to itself until it is let go; here it says it whenever the page has
-// followed the last one: the drag is ended and taken up again where the pointer is, so that values in between may be
-// skipped, but the last never is. And it has ticks.
+// What Streamlit's slider lacks. Figures follow it at once: at every move, and all the while that it is dragged, they
+// are fetched ahead of Streamlit's run of the page (drawing/frames.py). Values in between may be skipped, the last never
+// is. Streamlit hears of a value when the slider is let go; here also when it is held still, so that all else follows
+// too. And it has ticks.
 
-const EVERY = 40;
-// The page may look idle until the server has heard of the last value.
-const HEARD = 1500;
+const EVERY = 20, STILL = 250;
+// The page may look idle until the server has heard of the last value, and while it renders what it got.
+const HEARD = 1500, RENDERED = 300;
+// Streamlit may load this file once for every page: all share what the first has set up.
+const shared = (window.dntkScrub ??= { frames: "", listening: false });
 let drag = null;
 
-const page = () => document.querySelector(".stApp");
-const running = () => page()?.dataset.testScriptState !== "notRunning";
+const running = () => document.querySelector(".stApp")?.dataset.testScriptState !== "notRunning";
+const plots = () => [...document.querySelectorAll(".dntk-plot")].filter((gd) => gd.dntk);
 
-function followed() {
-  if (drag.saidAt === null) return true;
-  if (running()) drag.begun = true;
-  return (drag.begun && !running()) || performance.now() - drag.saidAt > HEARD;
+// The slider that moves, what it says, since when, and whether Streamlit has begun and ended a run since.
+let moving = null;
+let asking = false;
+
+// As the link has it.
+const KEY = /st-key-(?:view|kept)_(\w+)/;
+const nameOf = (slider) => slider.closest("[class*=st-key-view_], [class*=st-key-kept_]")?.className.match(KEY)[1];
+const said = (slider) => slider.ariaValueText || slider.value;
+
+function look(slider) {
+  const name = nameOf(slider), text = said(slider);
+  if (!shared.frames || !name || (moving?.name === name && moving.text === text)) return;
+  const first = !moving;
+  moving = { slider, name, text, since: performance.now(), begun: false, ended: 0, fresh: true };
+  document.documentElement.dataset.dntkSliding = "";
+  if (first) setTimeout(watch, EVERY);
+  ask();
+}
+
+async function ask() {
+  if (asking || !moving?.fresh) return;
+  asking = true;
+  moving.fresh = false;
+  const { name, text } = moving;
+  try {
+    const answer = await fetch(`${shared.frames}?${new URLSearchParams({ [name]: text })}`);
+    // A page that has no figures, or another server that answers with a page of its own.
+    const found = answer.status === 200 && answer.headers.get("content-type").startsWith("text/plain");
+    if (!found) throw new Error("no frame");
+    const lines = (await answer.text()).split("\n"), shown = plots();
+    for (let i = 0; i + 1 < lines.length; i += 2) {
+      shown.find((gd) => gd.dntk.name === lines[i])?.dntkFrame(lines[i + 1]);
+    }
+  } catch {
+    stop();
+  }
+  asking = false;
+  ask();
+}
+
+// Streamlit has the last word: once it has followed, or does not.
+function watch() {
+  if (!moving) return;
+  const now = performance.now();
+  if (running()) moving = { ...moving, begun: true, ended: 0 };
+  else if (moving.begun) moving.ended ||= now;
+  const followed = moving.ended && now - moving.ended > RENDERED;
+  if (!drag && !asking && (followed || (!moving.begun && now - moving.since > HEARD))) stop();
+  else setTimeout(watch, EVERY);
+}
+
+function stop() {
+  moving = null;
+  delete document.documentElement.dataset.dntkSliding;
+  plots().forEach((gd) => gd.dntkRest());
 }
 
 function tell({ target, slider, event }) {
@@ -21,12 +75,17 @@ function tell({ target, slider, event }) {
   const where = { pointerType: event.pointerType, clientX: event.clientX, clientY: event.clientY };
   target.dispatchEvent(new PointerEvent("pointerup", { ...same, ...where }));
   target.dispatchEvent(new PointerEvent("pointerdown", { ...same, ...where, buttons: 1 }));
-  drag = { ...drag, said: slider.value, saidAt: performance.now(), begun: false };
+  drag.said = said(slider);
 }
 
 function turn() {
   if (!drag.target.isConnected) return end();
-  if (drag.slider.value !== drag.said && followed()) tell(drag);
+  const text = said(drag.slider), now = performance.now();
+  if (text !== drag.text) {
+    drag = { ...drag, text, since: now };
+    look(drag.slider);
+  }
+  if (text !== drag.said && now - drag.since > STILL && !running()) tell(drag);
 }
 
 function end() {
@@ -34,18 +93,37 @@ function end() {
   drag = null;
 }
 
+const sliderAt = (place) => place.closest?.("[data-testid=stSlider]")?.querySelector("input[type=range]");
+
 // Events that are not trusted are our own.
-document.addEventListener("pointerdown", (event) => {
-  const slider = event.target.closest?.("[data-testid=stSlider]")?.querySelector("input[type=range]");
-  if (!event.isTrusted || event.button !== 0 || !slider) return;
-  end();
-  drag = { target: event.target, slider, event, said: slider.value, saidAt: null, timer: setInterval(turn, EVERY) };
-}, true);
-document.addEventListener("pointermove", (event) => {
-  if (drag && event.isTrusted) drag.event = event;
-}, true);
-for (const name of ["pointerup", "pointercancel"]) {
-  document.addEventListener(name, (event) => { if (event.isTrusted) end(); }, true);
+function listen() {
+  if (shared.listening) return;
+  shared.listening = true;
+  document.addEventListener("pointerdown", (event) => {
+    const slider = sliderAt(event.target);
+    if (!event.isTrusted || event.button !== 0 || !slider) return;
+    end();
+    const text = said(slider);
+    drag = { target: event.target, slider, event, text, said: text, since: 0, timer: setInterval(turn, EVERY) };
+  }, true);
+  document.addEventListener("pointermove", (event) => {
+    if (drag && event.isTrusted) drag.event = event;
+  }, true);
+  for (const name of ["pointerup", "pointercancel"]) {
+    document.addEventListener(name, (event) => {
+      if (!event.isTrusted || !drag) return;
+      const { slider, text } = drag;
+      end();
+      // Streamlit hears of it now.
+      if (moving) moving = { ...moving, since: performance.now(), begun: false, ended: 0 };
+      setTimeout(() => { if (said(slider) !== text) look(slider); });
+    }, true);
+  }
+  document.addEventListener("keydown", ({ target }) => {
+    const slider = sliderAt(target), before = slider && said(slider);
+    // The slider hears of the key after this.
+    if (slider) setTimeout(() => { if (said(slider) !== before) look(slider); });
+  }, true);
 }
 
 // A tick at every stop, where there are few enough to be told apart: stops are where the run's numbers change.
@@ -69,7 +147,9 @@ function soon() {
 }
 
 const watched = new WeakSet();
-export default function () {
+export default function ({ data }) {
+  shared.frames = data;
+  listen();
   const place = sidebar();
   soon();
   if (!place || watched.has(place)) return;

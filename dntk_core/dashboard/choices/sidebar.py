@@ -11,6 +11,7 @@ from streamlit.components.v2 import component
 from dntk_core.dashboard.choices.controls import CONTROLS, Limits, Slider
 from dntk_core.dashboard.choices.view import View, link, restore
 from dntk_core.dashboard.drawing import literal
+from dntk_core.dashboard.drawing.frames import address
 
 NOTHING: Mapping[str, Callable[[], None]] = MappingProxyType({})
 # Where a slider stops at a view, and what it makes of the run there; None: anywhere between its bounds.
@@ -41,7 +42,7 @@ def sidebar(
         if others and folded.open:
             with folded:
                 values |= {name: _widget(name, limits, view, stops) for name in others}
-        _scrub(key="scrub")
+        _scrub(key="scrub", data=address())
     view = view.replace(**values)
     st.session_state["view"] = view
     return view

@@ -28,10 +28,15 @@ IDLE = 1e-3
 
 @dataclass(frozen=True)
 class Scale:
-    """Where a slider stops for a run at a view, and what it makes of it there, in a word or two."""
+    """Where a slider stops for a run at a view, nowhere = anywhere, and what it makes of it there, in a word or two."""
 
     stops: Callable[[Live, View], tuple[float, ...]]
     says: Callable[[Live, View], str] = lambda live, view: ""
+
+
+def clusters(live: Live, view: View) -> tuple[int, ...]:
+    """H: of many inputs only where clusters were analysed ahead; any other would take minutes."""
+    return live.ahead.clusters() if live.ahead else ()
 
 
 def variance(live: Live, view: View) -> tuple[float, ...]:
@@ -182,6 +187,7 @@ def _by_ratios(counts: np.ndarray) -> np.ndarray:
 
 # The sliders that stop where a run's own numbers change; a page to which something else matters says so.
 SCALES: Mapping[str, Scale] = {
+    "H": Scale(clusters),
     "tau_v": Scale(variance, local_rows),
     "tau_g": Scale(gap, gap_rows),
     "epsilon": Scale(truncation, truncation_rank),

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from dntk_core.base.compute import PRECISIONS
+from dntk_core.base.sketching import MOST_OFTEN
 from dntk_core.base.spec import AUGMENTATIONS, BASES, KEPT, KINDS, OUTPUTS, STARTS, WEIGHTS, dataset_methods
 from dntk_core.data.sources import SOURCES
 
@@ -56,6 +57,11 @@ def _output_numbers(text: str) -> str:
     return "" if good else "numbers separated by commas, such as 0, 217, 482; or nothing, for all"
 
 
+def _exact_classes(text: str) -> str:
+    good = MOST_OFTEN.fullmatch(text) or not _output_numbers(text)
+    return "" if good else "numbers separated by commas, such as 0, 217; or top20; or nothing"
+
+
 def _floats(text: str) -> str:
     try:
         [float(part) for part in text.split(",")] if text else []
@@ -106,7 +112,8 @@ FIELDS: dict[str, Field] = {
     ),
     "sketch.error": Field("Class sketch error", "Of the mean kernel; chooses q where that is 0.", low=0.0, high=0.99),
     "sketch.exact": Field(
-        "Exact classes", "Numbers of classes that keep gradients of their own.", check=_output_numbers,
+        "Exact classes", "Classes that keep gradients of their own: numbers, or top20 for the twenty most often among "
+        "the five largest outputs of an input.", check=_exact_classes,
     ),
     "sketch.seed": Field("Sketch seed", "Which sums are drawn.", low=0, high=MOST_SEED),
     "outputs": Field("Outputs", "Whose gradients are taken: the logits, or their log-softmax.", OUTPUTS),

@@ -27,18 +27,23 @@ def chosen_series(here: Page, known: Sequence[Series], offered: Series | None) -
     return cached.progression(chosen)
 
 
-def chosen_checkpoint(here: Page, found: Progression) -> int:
-    """Let a person scrub through the checkpoints."""
+def ask_checkpoint(here: Page, found: Progression) -> None:
+    """Let a person scrub through the checkpoints; the link says which."""
     labels = found.series.labels
-    name = tab(here, "checkpoint", labels, labels[-1], "Checkpoint", partial(st.select_slider, width=520))
-    return labels.index(name)
+    tab(here, "checkpoint", labels, labels[-1], "Checkpoint", partial(st.select_slider, width=520))
+
+
+def choose_checkpoint(label: str) -> None:
+    """Scrub to a checkpoint, from a callback."""
+    st.session_state["kept_checkpoint"] = label
 
 
 def _offer(here: Page, key: str, offered: Series | None) -> None:
     if offered is None:
         st.info(
-            "No series of this network is known: its training was not done here, or ended too soon. Build one from "
-            "its checkpoints by `dntk series --weights 'epoch-*.safetensors' …`, and it is shown here."
+            "No series of this network is known, and no page can compute one: its training was not done here or ended "
+            "too soon, it needs code of your own, or its files are gone. Build one by `dntk series --keep 0,1,2,5 …`, "
+            "or from checkpoints by `dntk series --weights 'epoch-*.safetensors' …`, and it is shown here."
         )
         return
     inputs = offered.specs[-1].inputs

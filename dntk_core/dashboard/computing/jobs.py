@@ -17,6 +17,8 @@ log = logging.getLogger(__name__)
 
 # Steps whose pace is taken for that of the steps to come.
 _PACE = 9
+# Seconds between moments at which a pace is taken, and within which reports are one burst.
+_APART, _BURST = 0.5, 0.05
 
 
 @dataclass(frozen=True)
@@ -100,6 +102,9 @@ class Job:
             if self._event is None or event.stage != self._event.stage:
                 self._close_stage()
                 self._steps.clear()
+            # Reports may come in bursts: a pace is taken over moments that lie apart.
+            if len(self._steps) > 1 and (now - self._steps[-2][0] < _APART or now - self._steps[-1][0] < _BURST):
+                self._steps.pop()
             self._steps.append((now, event.done))
             self._event, self._heard = event, now
 

@@ -47,6 +47,11 @@ def chosen_shift(here: Page) -> tuple[Artifact, str, int] | None:
     return cached.asked(here.run.key, "shifts"), name, int(strength)
 
 
+def choose_strength(point: dict) -> None:
+    """Look at the strength that was clicked; 0 is no shift."""
+    st.session_state["kept_strength"] = str(max(STRENGTHS[0], round(point["x"])))
+
+
 def shifted_images(here: Page, artifact: Artifact, name: str) -> None:
     """A few test inputs along the axis of a shift, one row for each strength."""
     index = np.array(artifact["index"])
@@ -59,6 +64,13 @@ def shifted_images(here: Page, artifact: Artifact, name: str) -> None:
         for step, strength in enumerate(STRENGTHS):
             images = artifact.rows("images")[first + step * n + places]
             show_images(images, titles, f"strength {strength}", key=f"shifted_{strength}")
+
+
+def other_images(artifact: Artifact, order: np.ndarray, deviation: np.ndarray, *, key: str) -> None:
+    """The least and the most certain inputs of a set that was added to the run."""
+    for note, places in (("least certain", order[:_COLUMNS]), ("most certain", order[::-1][:_COLUMNS])):
+        titles = [f"±{deviation[i]:.2g}" for i in places]
+        show_images(artifact.rows("images")[places], titles, note, key=f"other_{key}_{note.split()[0]}")
 
 
 def _start(here: Page, key: str) -> None:

@@ -16,6 +16,8 @@ from dntk_core.dashboard.server import roots
 
 _FILES = {"data.path": roots.datasets, "data.vocabulary": roots.vocabularies, "model.weights": roots.weights}
 _COLUMNS = 4
+# What a field that may be left empty shows; its help says what that means.
+EMPTY = "automatic"
 
 
 def spec_form(start: RunSpec, folders: tuple[Path, ...]) -> RunSpec | None:
@@ -97,10 +99,10 @@ def ask(name: str, value: Any, folders: tuple[Path, ...] = ()) -> Any:
     if field.choices:
         options = list(dict.fromkeys([*field.choices, value]))
         index = {} if known else {"index": options.index(value)}
-        chosen = st.selectbox(options=options, accept_new_options=field.open, **index, **common)
+        chosen = st.selectbox(options=options, accept_new_options=field.open, placeholder=EMPTY, **index, **common)
     else:
         # Also for numbers: Streamlit's own field for them reads 1e20 as 1.
-        chosen = st.text_input(**({} if known else {"value": _written(value)}), **common) or ""
+        chosen = st.text_input(**({} if known else {"value": _written(value)}), placeholder=EMPTY, **common) or ""
         if not isinstance(value, str):
             return number(chosen, field, whole=isinstance(value, int))
     if problem := field.check(chosen or ""):

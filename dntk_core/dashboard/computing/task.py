@@ -9,15 +9,20 @@ from dntk_core.base.places import cache_folder
 from dntk_core.base.progress import Report
 from dntk_core.base.spec import RunSpec
 from dntk_core.dashboard.server import roots
+from dntk_core.kernels.together import Alone
 from dntk_core.run.across import build_series
+from dntk_core.run.analyses import CLUSTERS, analyse
 from dntk_core.run.asked import ask
-from dntk_core.run.pipeline import load_or_build
+from dntk_core.run.pipeline import load_or_build, open_run
 from dntk_core.run.series import Series, find_series
+
+# The stage that stands for all that no slider changes of many inputs.
+ANALYSED = "analysed"
 
 
 @dataclass(frozen=True)
 class Task:
-    """A run, or of it a stage that is computed when asked for, or the series (by its key) that it ends.
+    """A run, or of it a stage computed when asked for, or its analyses, or the series (by its key) that it ends.
 
     folders: below which its files must lie; cache: where what is computed is kept
     """
@@ -30,9 +35,15 @@ class Task:
 
     def perform(self, report: Report) -> None:
         """Compute what is missing of it."""
-        roots.check(self.spec, self.folders)
-        if self.series:
-            build_series(self._found(), report)
+        if self.stage == ANALYSED:
+            # Of a finished run, which needs no file but the cache's own.
+            analyse(open_run(self.spec.key), CLUSTERS, Alone(), report)
+            return
+        series = self._found() if self.series else None
+        for spec in (self.spec, *(series.specs if series else ())):
+            roots.check(spec, self.folders)
+        if series:
+            build_series(series, report)
             return
         run = load_or_build(self.spec, report)
         if self.stage:

@@ -5,7 +5,20 @@ from typing import Any, Protocol
 from dntk_core.readout.intervals import share_interval
 from dntk_core.readout.metrics import METRICS, Metric
 
-__all__ = ["FIRST", "METRICS", "Measure", "Metric", "interval", "is_share", "of", "titles", "words", "written"]
+__all__ = [
+    "FIRST",
+    "METRICS",
+    "Measure",
+    "Metric",
+    "interval",
+    "is_share",
+    "of",
+    "power",
+    "rounded",
+    "titles",
+    "words",
+    "written",
+]
 
 # The score that is looked at first.
 FIRST = "fidelity"
@@ -57,6 +70,25 @@ def written(metric: Metric, value: float, t: int) -> str:
     """
     found = interval(metric, value, t)
     return format(value, metric.format) + (f" ({found})" if found else "")
+
+
+def power(value: float) -> str:
+    """A ridge, which is 1 or 3 times a power of ten, as axes write it.
+
+    >>> power(1e-04), power(0.003), power(0.03), power(3.0)
+    ('1e-4', '3e-3', '0.03', '3')
+    """
+    digit, _, exponent = f"{value:.0e}".partition("e")
+    return f"{value:g}" if int(exponent) > -3 else f"{digit}e{int(exponent)}"
+
+
+def rounded(count: float) -> str:
+    """A large count to two digits.
+
+    >>> rounded(559_615.0), rounded(7.0)
+    ('560,000', '7')
+    """
+    return f"{float(f'{count:.2g}'):,.0f}"
 
 
 def is_share(measure: Measure) -> bool:

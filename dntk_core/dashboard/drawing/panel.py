@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 import streamlit as st
 
-from dntk_core.dashboard.drawing.plot import plot
+from dntk_core.dashboard.drawing.plot import payload, plot
 
 
 @dataclass(frozen=True)
@@ -33,3 +33,8 @@ def show(panel: Panel, on_click: Callable[[dict], None] | None = None) -> None:
         with st.popover("Definition", type="tertiary", key=f"{panel.key}_definition"):
             st.markdown(panel.definition)
         plot(panel.figure, key=panel.key, title=panel.title, read=panel.read, on_click=on_click)
+
+
+def sent(panel: Panel) -> bytes:
+    """A panel as `show` sends it to the browser."""
+    return payload(panel.figure, title=panel.title, read=panel.read, name=panel.key)

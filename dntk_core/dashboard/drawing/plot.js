@@ -117,14 +117,14 @@ function listen(gd) {
   gd.on("plotly_click", ({ points }) => {
     const { x, y, customdata, curveNumber, pointNumber, data } = points[0];
     const place = { curve: curveNumber, point: pointNumber, series: data.name ?? "", axis: data.xaxis ?? "x" };
-    gd.dntk.onClick({ x, y, customdata: plain(customdata), ...place });
+    gd.dntkClicked({ x, y, customdata: plain(customdata), ...place });
     bring();
   });
   gd.on("plotly_hover", ({ event }) => { gd.dntk.pointer = event; });
   gd.on("plotly_unhover", () => { gd.dntk.pointer = null; });
 }
 
-async function draw(gd, { plotly, figure, title, read, name }, onClick) {
+async function draw(gd, { plotly, figure, title, read, name }) {
   gd.setAttribute("aria-label", `${title}. ${read}`);
   const said = (place, text) => { place.textContent = text; place.hidden = !text; };
   said(gd.dntkPlace.querySelector(".dntk-title"), title);
@@ -136,7 +136,7 @@ async function draw(gd, { plotly, figure, title, read, name }, onClick) {
   if (!gd.isConnected) return;
   const first = !gd.dntk;
   const { layout, ground } = themed(figure.layout, getComputedStyle(gd));
-  gd.dntk = { ...gd.dntk, name, ground, onClick };
+  gd.dntk = { ...gd.dntk, name, ground };
   await Plotly.react(gd, figure.data, { uirevision: "keep", ...layout }, CONFIG);
   if (first) listen(gd);
   if (gd.dntk.pointer) Plotly.Fx.hover(gd, gd.dntk.pointer);
@@ -167,23 +167,39 @@ function inTurn(gd, work) {
   gd.dntkTimer = setTimeout(gd.dntkLate, REST);
 }
 
+// Also asked for when the theme changes, and when the page runs again with the same figure.
+function show(gd, text) {
+  const ground = getComputedStyle(gd).getPropertyValue("--st-background-color");
+  if (gd.dntkText === text && gd.dntkGround === ground) return;
+  gd.dntkText = text;
+  gd.dntkGround = ground;
+  inTurn(gd, () => draw(gd, JSON.parse(text)).catch((error) => {
+    gd.textContent = `This figure could not be drawn: ${error.message}. Reload the page.`;
+  }));
+}
+
+// While a slider moves, frames come ahead of what Streamlit sends, which may lag behind: that waits until it rests.
+const sliding = () => "dntkSliding" in document.documentElement.dataset;
+
+function rest(gd) {
+  const text = gd.dntkSent;
+  gd.dntkSent = null;
+  if (text) show(gd, text);
+}
+
 export default function ({ data, parentElement, setTriggerValue }) {
   const gd = parentElement.querySelector(".dntk-plot");
   for (const button of parentElement.querySelectorAll("button[data-format]")) {
     const format = button.dataset.format;
     button.onclick = () => (format === "csv" ? saveTable(gd) : savePicture(gd, format));
   }
-  const text = new TextDecoder().decode(data);
-  // Also called when the theme changes, and when the page runs again with the same figure.
-  const ground = getComputedStyle(gd).getPropertyValue("--st-background-color");
-  if (gd.dntkText === text && gd.dntkGround === ground) return;
-  gd.dntkText = text;
-  gd.dntkGround = ground;
   gd.dntkPlace = parentElement;
+  gd.dntkClicked = (point) => setTriggerValue("click", point);
+  gd.dntkFrame = (text) => show(gd, text);
+  gd.dntkRest = () => rest(gd);
   watcher.observe(gd);
-  inTurn(gd, () => draw(gd, JSON.parse(text), (point) => setTriggerValue("click", point)).catch((error) => {
-    gd.textContent = `This figure could not be drawn: ${error.message}. Reload the page.`;
-  }));
+  gd.dntkSent = new TextDecoder().decode(data);
+  if (!gd.dntk || !sliding()) rest(gd);
   return () => {
     watcher.unobserve(gd);
     clearTimeout(gd.dntkTimer);

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dntk_core.dashboard.drawing.metrics import FIRST
+from dntk_core.dashboard.drawing.metrics import FIRST, power, rounded
 from dntk_core.readout.comparison import MethodCurve
 from dntk_core.readout.curves import Curve
 
@@ -22,7 +22,7 @@ def over_count(curve: Curve, name: str, mark: float) -> str:
         f"at {curve.x[here]:,.0f}, the nearest to the sliders, it is {share[here]:.1%}"
     )
     growth = curve.condition[-1] / max(curve.condition[0], 1.0)
-    return f"{sentence}. The solve's condition number grows {growth:,.0f} times along the way."
+    return f"{sentence}. The solve's condition number grows {rounded(growth)} times along the way."
 
 
 def over_ridge(curve: Curve, name: str, mark: float) -> str:
@@ -32,8 +32,8 @@ def over_ridge(curve: Curve, name: str, mark: float) -> str:
     low, high = float(curve.x[good[0]]), float(curve.x[good[-1]])
     stands = "within it" if low <= mark <= high else "too small" if mark < low else "too large"
     return (
-        f"Fidelity is within one point of its best, {share.max():.1%}, for {name}s from {low:.0e} to {high:.0e}; the "
-        f"slider, at {mark:.0e}, is {stands}."
+        f"Fidelity is within one point of its best, {share.max():.1%}, for {name}s from {power(low)} to "
+        f"{power(high)}; the slider, at {power(mark)}, is {stands}."
     )
 
 

@@ -1,15 +1,19 @@
 """Code that prints the numbers of a page: as Python, as a command."""
 
+import re
 import shlex
 from collections.abc import Sequence
 
 import streamlit as st
 
 from dntk_core.dashboard.choices.mixing import current_distillation, current_mixing
+from dntk_core.dashboard.choices.view import chosen_class
 from dntk_core.dashboard.page import Page
 
 # Where a call's functions come from.
 IMPORTS = {
+    "added": "dntk_core.run.also",
+    "ask": "dntk_core.run.asked",
     "Doubt": "dntk_core.run.doubt",
     "Insight": "dntk_core.run.insight",
     "alignments": "dntk_core.run.checkup",
@@ -24,14 +28,19 @@ IMPORTS = {
     "judged": "dntk_core.run.doubt",
     "judgement_table": "dntk_core.dataset.judgement",
     "parameter_redundancy": "dntk_core.kernels.spectrum",
+    "shifted": "dntk_core.run.doubt",
     "split_approximation": "dntk_core.readout.bounds",
+    "told_apart": "dntk_core.run.doubt",
     "truncation_rank": "dntk_core.kernels.spectrum",
+    "where": "dntk_core.run.checkup",
 }
 
 
 def python(key: str, calls: Sequence[str]) -> str:
     """Python that opens a run and prints each call, which may use `run`, `live` and IMPORTS."""
-    used = [f"from {module} import {name}" for name, module in IMPORTS.items() if name in "".join(calls)]
+    used = [
+        f"from {module} import {name}" for name, module in IMPORTS.items() if re.search(rf"\b{name}\(", "".join(calls))
+    ]
     lines = [
         *used,
         "from dntk_core.run.live import Live",
@@ -50,6 +59,12 @@ def mixing_call(here: Page) -> str:
     if view.method == "local-global":
         return f'live.local_global({view.H}, {view.tau_v}, {view.tau_g}, "{view.rule}", "{view.energy}")'
     return f'live.distil("{view.method}", {current_mixing(here.live, view).size}, ridge={view.ridge})'
+
+
+def class_flag(here: Page) -> str:
+    """What a command needs to look at the same kernel."""
+    c = chosen_class(here.view)
+    return "" if c is None else f" --class {c}"
 
 
 def scores_command(here: Page) -> str:

@@ -1,6 +1,6 @@
 """Inputs that are no pictures in few words: a table's row by its columns, a text by its words."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -48,13 +48,16 @@ def _row(one: Batch, names: Sequence[str]) -> str:
 
 def _text(one: Batch, words: Sequence[str]) -> str:
     """The tokens that a mask, if there is one, does not hide."""
-    ids, *masks = sorted(leaves(one), key=_is_mask)
-    shown = ids if not masks or masks[0].shape != ids.shape else ids[masks[0] > 0]
+    ids, *others = sorted(leaves(one), key=_like_a_mask)
+    # A tokenizer's other zeros and ones, as which sentence a token is of, hide nothing.
+    named = {name: leaf for name, leaf in one.items() if "mask" in name} if isinstance(one, Mapping) else {}
+    masks = [leaf for leaf in (named.values() or others) if _like_a_mask(leaf) and leaf.shape == ids.shape]
+    shown = ids[masks[0] > 0] if masks else ids
     written = [str(words[i]) if 0 <= i < len(words) else str(i) for i in shown[:WORDS].tolist()]
     return " ".join([*written, *(["…"] if len(shown) > WORDS else [])])
 
 
-def _is_mask(leaf: np.ndarray) -> bool:
+def _like_a_mask(leaf: np.ndarray) -> bool:
     return leaf.dtype.kind not in "iu" or leaf.size == 0 or leaf.max() <= 1
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dntk_core.dashboard.drawing.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, faded
-from dntk_core.dashboard.figures.canvas import PERCENT, figure, log_axis
+from dntk_core.dashboard.figures.canvas import PERCENT, figure, log_axis, ridge_axis
 from dntk_core.kernels.spectrum import ParameterRedundancy
 from dntk_core.readout.bounds import Approximation, ErrorBudget
 
@@ -52,7 +52,7 @@ def over_ridge(
         "marker": {"size": 6},
         "hovertemplate": "measured %{y:.3g} at ridge %{x:.0e}<extra></extra>",
     }
-    x = log_axis(np.array(ridges)) | {"title": "ridge", "tickformat": ".0e"}
+    x = ridge_axis(np.array(ridges)) | {"title": "ridge"}
     y = {"title": "root mean square error of a logit", "rangemode": "tozero"}
     return figure([*areas, measured], height=400, shapes=[_mark(ridge)], xaxis=x, yaxis=y)
 

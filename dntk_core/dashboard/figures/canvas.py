@@ -70,8 +70,20 @@ def log_axis(*series: np.ndarray) -> dict:
     values = np.concatenate([np.ravel(each) for each in series])
     values = values[values > 0]
     decades = np.log10(values.max() / values.min()) if len(values) else 1.0
-    # A format makes plotly write numbers in full where it would write only their leading digit.
-    return {"type": "log", "tickformat": "~g", "dtick": "D2" if decades < 3 else int(-(-decades // 7))}
+    if decades < 3:
+        # A format makes plotly write numbers in full where it would write only their leading digit.
+        return {"type": "log", "tickformat": "~g", "dtick": "D2"}
+    return powers(int(-(-decades // 7)))
+
+
+def powers(step: int = 1) -> dict:
+    """A log axis with ticks at powers of ten, written as such; plotly makes these a quarter larger than it is told."""
+    return {"type": "log", "exponentformat": "power", "dtick": step, "tickfont": {"size": 10}}
+
+
+def ridge_axis(ridges: np.ndarray) -> dict:
+    """A log axis with ridges written as the slider has them."""
+    return log_axis(ridges) | {"exponentformat": "e", "tickfont": {}}
 
 
 def measure_axis(measure: Measure, *series: np.ndarray) -> dict:

@@ -8,13 +8,14 @@ import plotly.graph_objects as go
 
 from dntk_core.dashboard.drawing.metrics import FIRST, METRICS, Measure, is_share, of, words
 from dntk_core.dashboard.drawing.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, SERIES, SKY, VERMILION, faded, series
-from dntk_core.dashboard.figures.canvas import figure, log_axis, measure_axis, on, panels, thin
+from dntk_core.dashboard.figures.canvas import figure, log_axis, measure_axis, on, panels, ridge_axis, thin
 from dntk_core.readout.comparison import MethodCurve
 from dntk_core.readout.curves import Curve
 from dntk_core.readout.intervals import share_interval
 from dntk_core.readout.leave_one_out import LeaveOneOut
 
 AXES = {"size": "gradients s", "rank": "rank r", "ridge": "ridge"}
+NETWORK = "network's accuracy"
 DASHES = ("solid", "dot", "dash")
 SYMBOLS = ("circle", "diamond", "square")
 COLOURS = (BLUE, VERMILION, GREEN, PURPLE, SKY, ORANGE, GREY)
@@ -83,11 +84,11 @@ def curve(
         for i, (label, result) in enumerate(results.items())
     ]
     ends = [float(f([f(result.x) for result in results.values()])) for f in (np.min, np.max)]
-    traces.append(_reference("network's accuracy", ends, network, AXES[over]))
+    traces.append(_reference(NETWORK, ends, network, AXES[over]))
     if left_out is not None:
         traces.append(_left_out(left_out, next(panel for panel, name, _ in drawn if name == "mse")))
     titles = [_capital(" and ".join(map(words, group.values()))) for group in groups]
-    axis = log_axis(np.array(ends)) | ({"tickformat": ".0e"} if over == "ridge" else {})
+    axis = (ridge_axis if over == "ridge" else log_axis)(np.array(ends))
     x = [axis | {"title": AXES[over] if i >= len(groups) - 2 else ""} for i in range(len(groups))]
     y = [_axis(group, results) for group in groups]
     line = {"color": GREY, "width": 1.5, "dash": "dash"}

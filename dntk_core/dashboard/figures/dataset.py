@@ -19,6 +19,8 @@ TILES, REAL = 10, 4
 ROW = 68
 SYMBOLS = ("diamond", "square", "cross")
 LOSSES = ("Feature loss", "Batch-norm loss")
+# Classes that are drawn or named one by one.
+NAMED = 20
 
 
 def gallery(
@@ -133,7 +135,7 @@ def losses(history: np.ndarray, names: Sequence[str]) -> go.Figure:
     kept = np.unique(np.geomspace(1, len(history), 200).round().astype(int)) - 1
     names, traces = [literal.plotly(name) for name in names], []
     for panel in range(2):
-        each = [(names[c], history[:, c, panel], faded(series(c), 0.45), 1.2) for c in range(min(len(names), 20))]
+        each = [(names[c], history[:, c, panel], faded(series(c), 0.45), 1.2) for c in range(min(len(names), NAMED))]
         for name, values, colour, width in [*each, ("mean of all classes", history[:, :, panel].mean(axis=1), GREY, 4)]:
             traces.append(
                 {
@@ -206,4 +208,20 @@ def feature_map(
     kept["hovertemplate"] = "distilled image, class %{customdata[0]}, weight %{customdata[2]:.3f}<extra></extra>"
     share = values**2 / np.sum(values**2)
     x, y = ({"title": f"direction {i + 1} ({share[i]:.0%} of variance)", "zeroline": False} for i in range(2))
-    return figure([*shown, kept], height=400, xaxis=x, yaxis=y, margin={"t": 34})
+    return figure([*shown, kept, _names(seen, real_labels, names)], height=400, xaxis=x, yaxis=y, margin={"t": 34})
+
+
+def _names(seen: np.ndarray, labels: np.ndarray, names: Sequence[str]) -> dict:
+    """Each class by its name, in the middle of its images; many would hide them."""
+    classes = np.unique(labels)[:NAMED]
+    middle = np.array([seen[labels == c].mean(axis=0) for c in classes])
+    return {
+        "type": "scatter",
+        "mode": "text",
+        "showlegend": False,
+        "x": middle[:, 0],
+        "y": middle[:, 1],
+        "text": [f"<b>{literal.plotly(names[int(c)])}</b>" for c in classes],
+        "textfont": {"size": 15},
+        "hoverinfo": "skip",
+    }

@@ -139,7 +139,7 @@ def gallery(
     titles = ["Inputs that weigh most, with their weights", "Soft label"]
     layout = panels(titles, 2, x, y, gap=(0.03, 0), widths=[2, 1])
     return figure(
-        [*words, touch, written, _soft_labels(soft, names)],
+        [*words, touch, written, _soft_labels(soft, names), *_strongest(soft, names)],
         height=56 + 76 * len(shown),
         min_width=940,
         images=pictures,
@@ -169,6 +169,28 @@ def _soft_labels(soft: np.ndarray, names: Sequence[str]) -> dict:
         "marker": {"color": np.where(soft.ravel() > 0, BLUE, VERMILION).tolist()},
         **on(1),
     }
+
+
+def _strongest(soft: np.ndarray, names: Sequence[str]) -> list[dict]:
+    """Above each row the class of its largest entry, where there are too many classes to name them along the axis."""
+    if len(names) <= TICKS:
+        return []
+    most = soft.argmax(axis=1)
+    return [
+        {
+            "type": "scatter",
+            "mode": "text",
+            "name": "strongest class",
+            "x": most,
+            "y": np.arange(len(soft)) - 0.4,
+            "text": [names[c] for c in most],
+            "textposition": ["middle right" if c < len(names) / 2 else "middle left" for c in most],
+            "textfont": {"size": 11},
+            "hoverinfo": "skip",
+            "meta": {"x": "class number", "y": "height"},
+            **on(1),
+        }
+    ]
 
 
 def _named(place: int, origin: Origin) -> str:

@@ -37,8 +37,8 @@ def heatmaps(
         for i, H in enumerate(grid.H)
     ]
     traces += [_boxes(best[i]) | on(i) for i in range(len(grid.H)) if best[i].any()]
-    x = [_ticks(grid.tau_g) | {"title": "τ<sub>g</sub>", "showgrid": False, "zeroline": False} for _ in grid.H]
-    y = [_ticks(grid.tau_v) | {"title": "τ<sub>v</sub>" if i % COLUMNS == 0 else "", "showgrid": False,
+    x = [_cells(grid.tau_g) | {"title": "τ<sub>g</sub>", "showgrid": False, "zeroline": False} for _ in grid.H]
+    y = [_cells(grid.tau_v) | {"title": "τ<sub>v</sub>" if i % COLUMNS == 0 else "", "showgrid": False,
                                "zeroline": False, "showticklabels": i % COLUMNS == 0}
          for i in range(len(grid.H))]  # fmt: skip
     rows = -(-len(grid.H) // COLUMNS)
@@ -183,6 +183,11 @@ def _ticks(values: np.ndarray) -> dict:
     step = -(-len(values) // 5)
     places = list(range(0, len(values), step))
     return {"tickmode": "array", "tickvals": places, "ticktext": [f"{values[i]:g}" for i in places]}
+
+
+def _cells(values: np.ndarray) -> dict:
+    """An axis of cells: frames drawn at its ends would widen it, and rows of two panels would not meet."""
+    return _ticks(values) | {"range": [-0.5, len(values) - 0.5]}
 
 
 def _boxes(marked: np.ndarray) -> dict:

@@ -7,14 +7,15 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dntk_core.dashboard.drawing.palette import BLUE, GREEN, GREY, ORANGE, VERMILION
-from dntk_core.dashboard.figures.canvas import figure, log_axis, on, panels, thin
+from dntk_core.dashboard.figures.canvas import figure, log_axis, on, panels, ridge_axis, thin
 from dntk_core.uses.health import Suspicion, Where
 
 # (name, colour, dash): the test's curves are the ones without test data are checked by.
 LEFT_OUT, TEST, KARE = ("left out", BLUE, "solid"), ("test inputs", ORANGE, "dash"), ("KARE", GREEN, "dot")
 Look = tuple[str, str, str]
 # What is drawn of scores over ridges or sizes, panel by panel.
-PANELS = {"mse": "squared error of a logit", "fidelity": "fidelity", "accuracy": "accuracy"}
+BINS = 60
+PANELS = {"mse": "Squared error of a logit", "fidelity": "Fidelity", "accuracy": "Accuracy"}
 
 
 class Scored(Protocol):
@@ -58,7 +59,7 @@ def errors(
             )
     points = [values for _, _, values in errors_drawn]
     places = [at for _, at, _ in errors_drawn]
-    axis = log_axis(*places) | {"title": x} | ({"tickformat": ".0e"} if x == "ridge" else {})
+    axis = (ridge_axis(places[0]) if x == "ridge" else log_axis(*places)) | {"title": x}
     layout = panels(
         titles,
         3,
@@ -93,7 +94,7 @@ def where(found: Where) -> go.Figure:
 
 def margins(found: Suspicion) -> go.Figure:
     """How many labels have which left-out margin; below 0 they are outvoted."""
-    counts, edges = np.histogram(found.margin, bins=60)
+    counts, edges = np.histogram(found.margin, bins=BINS)
     centres = (edges[1:] + edges[:-1]) / 2
     bar = {
         "type": "bar",

@@ -63,7 +63,13 @@ def judgements(found: Sequence[Judgement], needed: int = 0) -> go.Figure:
     ]
     layout = panels(titles, 2, x, y, gap=(0.04, 0.11))
     return figure(
-        traces, height=190 + 75 * len(names), barmode="relative", bargap=0.3, margin={"l": 120, "t": 44}, **layout
+        traces,
+        height=190 + 75 * len(names),
+        min_width=620,
+        barmode="relative",
+        bargap=0.3,
+        margin={"l": 120, "t": 44},
+        **layout,
     )
 
 

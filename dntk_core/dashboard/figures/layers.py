@@ -18,27 +18,27 @@ def shares(found: Layers) -> go.Figure:
     """Per group: shares of trace and fit, likeness with the whole and with labels, accuracy alone and without."""
     names = shown(found)
     measures: tuple[tuple[str, dict[str, tuple[np.ndarray, str]], str], ...] = (
-        ("share of", {"trace": (found.trace, BLUE), "fit": (found.fit, ORANGE)}, ".1%"),
+        ("Share of", {"trace": (found.trace, BLUE), "fit": (found.fit, ORANGE)}, ".1%"),
         (
-            "likeness with",
+            "Likeness with",
             {"the whole": (found.whole, BLUE), "outputs": (found.targets, ORANGE), "labels": (found.labels, GREEN)},
             ".2f",
         ),
-        ("accuracy", {"alone": (found.alone, BLUE), "all but it": (found.without, VERMILION)}, ".1%"),
+        ("Accuracy", {"alone": (found.alone, BLUE), "all but it": (found.without, VERMILION)}, ".1%"),
     )
     bar = {"type": "bar", "orientation": "h"}
     # Accuracies often differ by a few points: as points, their axis need not begin at 0.
     point = {"type": "scatter", "mode": "markers", "cliponaxis": False}
     traces = [
         {
-            **(point if title == "accuracy" else bar),
-            "name": f"{title} {name}",
+            **(point if title == "Accuracy" else bar),
+            "name": f"{title.lower()} {name}",
             "showlegend": False,
             "x": values,
             "y": names,
-            "marker": {"color": colour, **({"size": 11, "opacity": 0.85} if title == "accuracy" else {})},
-            "hovertemplate": f"%{{y}}: {title} {name} %{{x:{form}}}<extra></extra>",
-            "meta": {"x": f"{title} {name}", "y": "group"},
+            "marker": {"color": colour, **({"size": 11, "opacity": 0.85} if title == "Accuracy" else {})},
+            "hovertemplate": f"%{{y}}: {title.lower()} {name} %{{x:{form}}}<extra></extra>",
+            "meta": {"x": f"{title.lower()} {name}", "y": "group"},
             **on(panel),
         }
         for panel, (title, lines, form) in enumerate(measures)

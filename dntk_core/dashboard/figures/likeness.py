@@ -9,6 +9,9 @@ from dntk_core.dashboard.drawing import literal
 from dntk_core.dashboard.drawing.palette import BLUE, SEQUENTIAL, TEXT, series
 from dntk_core.dashboard.figures.canvas import colorbar, figure, on, panels
 
+# Pixels of the angles' panel, however many bars stand beside it; of the table of classes at the most.
+ANGLES, TABLE = 300, 900
+
 
 def alike(similar: np.ndarray, angles: np.ndarray, names: Sequence[str]) -> go.Figure:
     """CKA (C + 1,) as bars, and the angles (C + 1, r) of the leading directions; the mean kernel comes last."""
@@ -36,7 +39,7 @@ def alike(similar: np.ndarray, angles: np.ndarray, names: Sequence[str]) -> go.F
             "x": np.arange(1, angles.shape[1] + 1),
             "y": angles[c],
             "line": {"color": TEXT if c == last else series(c), "width": 3 if c == last else 1.5},
-            "opacity": 1 if c == last else 0.7,
+            "opacity": 1 if c == last else max(0.2, 0.7 - 0.01 * last),
             "hovertemplate": f"{shown[c]}: angle %{{x}} is %{{y:.1f}}°<extra></extra>",
             "meta": {"x": "direction", "y": "angle"},
             "showlegend": False,
@@ -45,9 +48,13 @@ def alike(similar: np.ndarray, angles: np.ndarray, names: Sequence[str]) -> go.F
         for c in range(len(names))
     ]
     x = [{"range": [0, 1.12]}, {"title": "leading directions, best first"}]
-    y = [{"type": "category", "autorange": "reversed", "showgrid": False}, {"range": [0, 92], "ticksuffix": "°"}]
+    bars_height = 21 * len(names)
+    y = [
+        {"type": "category", "autorange": "reversed", "showgrid": False, "dtick": 1},
+        {"range": [0, 92], "ticksuffix": "°", "domain": [1 - min(1, ANGLES / bars_height), 1]},
+    ]
     layout = panels(["CKA", "principal angles"], 2, x, y, gap=(0.1, 0))
-    return figure([bars, *lines], height=max(300, 110 + 21 * len(names)), min_width=600, margin={"l": 84}, **layout)
+    return figure([bars, *lines], height=max(300, 110 + bars_height), min_width=600, margin={"l": 84}, **layout)
 
 
 def classes(between: np.ndarray, names: Sequence[str]) -> go.Figure:
@@ -67,7 +74,7 @@ def classes(between: np.ndarray, names: Sequence[str]) -> go.Figure:
     plain = {"type": "category", "showgrid": False}
     return figure(
         [heat],
-        height=max(320, 120 + 26 * len(names)),
+        height=min(max(320, 120 + 26 * len(names)), TABLE),
         margin={"l": 84, "b": 64},
         xaxis=plain | {"title": "class of B"},
         yaxis=plain | {"title": "class of A", "autorange": "reversed"},

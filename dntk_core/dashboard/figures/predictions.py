@@ -36,6 +36,7 @@ def logits(found: Explanation, names: Sequence[str], label: int, scaled: bool) -
             "x": classes,
             "y": np.asarray(values)[shown],
             "marker": {"color": COLOURS[name]},
+            "customdata": [[c] for c in shown],
             "hovertemplate": f"{name}: %{{y:.3g}} for %{{x}}<extra></extra>",
         }
         for name, values in rows.items()
@@ -56,6 +57,9 @@ def speakers(
     if adds_up:
         bars.append(("prediction", found.prediction))
     titles, values = [title for title, _ in bars], [value for _, value in bars]
+    # What a bar opens: an input by its number, or nothing.
+    numbers = [number(i) for i in inputs]
+    numbers.insert(len(for_), 0)
     colours = [GREY if i == len(for_) else BLUE if value > 0 else VERMILION for i, value in enumerate(values)]
     if adds_up:
         colours[-1] = GREEN
@@ -65,6 +69,7 @@ def speakers(
         "x": values,
         "y": titles,
         "marker": {"color": colours},
+        "customdata": [[n] for n in [*numbers, *([0] if adds_up else [])]],
         "hovertemplate": "%{y}: %{x:.4g}<extra></extra>",
         "showlegend": False,
     }

@@ -1,4 +1,4 @@
-"""Two figures of one kind made comparable: the same range on every axis."""
+"""Two figures of one kind made comparable: the same range on every axis, the same colours."""
 
 from typing import Any
 
@@ -8,9 +8,10 @@ import plotly.graph_objects as go
 
 def share_axes(one: go.Figure, other: go.Figure) -> None:
     """Give each pair of axes of two figures of one kind the range that holds the data of both."""
-    for name in _axes(one) & _axes(other):
+    _share_colours(one, other)
+    for name in _axes(one) & _axes(other) - _square(one):
         axes: list[Any] = [figure.layout[name] for figure in (one, other)]
-        if any(axis.type == "category" or axis.scaleanchor or axis.autorange == "reversed" for axis in axes):
+        if any(axis.type == "category" or axis.autorange == "reversed" for axis in axes):
             continue
         first, second = (_range(figure, name) for figure in (one, other))
         if first is None or second is None or first == second:
@@ -20,6 +21,24 @@ def share_axes(one: go.Figure, other: go.Figure) -> None:
         both = [min(low, bottom), max(high, top)] if low <= high else [max(low, bottom), min(high, top)]
         for axis in axes:
             axis.range = both
+
+
+def _share_colours(one: go.Figure, other: go.Figure) -> None:
+    """Give heatmaps that lie at the same place in both figures one scale."""
+    for left, right in zip(one.data, other.data, strict=False):
+        pair: tuple[Any, Any] = left, right
+        if any(trace.type != "heatmap" or trace.coloraxis or trace.zmin is not None for trace in pair):
+            continue
+        values = np.concatenate([np.ravel(np.asarray(trace.z, float)) for trace in pair])
+        for trace in pair:
+            trace.zmin, trace.zmax = float(np.nanmin(values)), float(np.nanmax(values))
+
+
+def _square(figure: go.Figure) -> set[str]:
+    """Axes of a square picture: a longer one would leave it in a corner."""
+    layout: Any = figure.layout
+    tied = {name: layout[name].scaleanchor for name in _axes(figure) if layout[name].scaleanchor}
+    return set(tied) | {f"{to[0]}axis{to[1:]}" for to in tied.values()}
 
 
 def _axes(figure: go.Figure) -> set[str]:

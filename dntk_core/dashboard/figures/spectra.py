@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 
 from dntk_core.dashboard.drawing import literal
 from dntk_core.dashboard.drawing.palette import SEQUENTIAL, SERIES, TEXT, faded, series
-from dntk_core.dashboard.figures.canvas import colorbar, figure, on, panels, thin
+from dntk_core.dashboard.figures.canvas import colorbar, figure, on, panels, powers, thin
 from dntk_core.kernels.kernel import Kernel
 from dntk_core.kernels.spectrum import Between, Spectrum
 
@@ -57,7 +57,7 @@ def spectra(found: Mapping[str, Spectrum], epsilon: float, chosen: str) -> go.Fi
         height=420,
         margin={"l": 64, "r": 12, "t": 28, "b": 44},
         xaxis={"title": "index i"},
-        yaxis={"title": "singular value λ<sub>i</sub>", "dtick": 1, "type": "log", "tickformat": "~g"},
+        yaxis=powers() | {"title": "singular value λ<sub>i</sub>"},
     )
 
 

@@ -1,6 +1,7 @@
 """Inputs as tiles: images as pictures, one by one or many on one sheet, other inputs in words."""
 
 import base64
+import re
 from collections.abc import Callable
 from io import BytesIO
 from textwrap import wrap
@@ -11,6 +12,7 @@ from PIL import Image
 from dntk_core.dashboard.drawing import literal
 from dntk_core.dashboard.drawing.palette import BLUE, VERMILION
 from dntk_core.data.images import Images
+from dntk_core.data.pictures import SIDE
 
 # Pixels of a tile's longer side on a sheet, whatever its image has.
 TILE = 64
@@ -19,8 +21,8 @@ PAD, FRAME, BELOW = 8, 2, 21
 WIDE, HIGH = TILE + 2 * PAD, TILE + PAD + BELOW
 # For the axis across a sheet: a cell keeps its shape, however wide the figure is.
 SQUARE = {"scaleanchor": "y", "scaleratio": WIDE / HIGH, "constrain": "domain", "constraintoward": "left"}
-# Of a picture by itself: twice what is shown. Fewer are sent as they are, and drawn as squares.
-SIDE, SMALL = 160, 40
+# Pixels of a picture up to which it is sent as it is, and drawn as squares; up to SIDE it is twice what is shown.
+SMALL = 40
 # Letters of a line and lines of a tile with words.
 LETTERS, LINES = 11, 4
 
@@ -72,9 +74,11 @@ def _cut(text: str) -> list[str]:
 
 
 def _shortened(line: str) -> str:
-    """A column's name and value on one short line."""
+    """A column's name and value on one short line: of a long name the last word, without its unit, tells most."""
     name, _, value = line.rpartition(" ")
     room = LETTERS - len(value) - 1
+    words = re.sub(r"\(.*?\)", "", name).split()
+    name = words[-1] if words and len(name) > room else name
     return f"{name if len(name) <= room else f'{name[: max(room - 1, 1)]}…'} {value}"
 
 

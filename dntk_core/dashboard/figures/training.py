@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 
 from dntk_core.dashboard.drawing import literal
 from dntk_core.dashboard.drawing.palette import BLUE, GREEN, GREY, ORANGE, SEQUENTIAL, VERMILION, faded
-from dntk_core.dashboard.figures.canvas import colorbar, figure, log_axis, marked, on, panels, thin
+from dntk_core.dashboard.figures.canvas import colorbar, figure, log_axis, marked, on, panels, powers, thin
 
 # A line: name, places, values.
 Line = tuple[str, np.ndarray, np.ndarray]
@@ -140,7 +140,7 @@ def spectra(values: np.ndarray, labels: Sequence[str], at: int) -> go.Figure:
                 "meta": {"x": "index i", "y": "eigenvalue"},
             }
         )
-    y = {"title": "eigenvalue λ<sub>i</sub>", "type": "log", "tickformat": "~g", "dtick": 1}
+    y = powers() | {"title": "eigenvalue λ<sub>i</sub>"}
     return figure(traces, height=420, margin={"l": 64}, xaxis={"title": "index i"}, yaxis=y)
 
 

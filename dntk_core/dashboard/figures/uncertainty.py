@@ -28,7 +28,8 @@ def diagram(beliefs: Beliefs, labels: np.ndarray) -> go.Figure:
         # Bins of few inputs say little, and look it.
         sized = {"color": shades[name], "size": 3 + 1.2 * np.sqrt(found.count[some]), "opacity": 0.8}
         faint = {"color": faded(shades[name], 0.3), "width": 1}
-        traces.append(line | hover | {"text": found.count[some], "marker": sized, "line": faint})
+        places = [[int(place)] for place in np.flatnonzero(some)]
+        traces.append(line | hover | {"text": found.count[some], "marker": sized, "line": faint, "customdata": places})
     for name, doubt in beliefs.doubt.items():
         rejected, accuracy = rejection_curve(doubt, right)
         at = thin(len(rejected))
@@ -37,8 +38,10 @@ def diagram(beliefs: Beliefs, labels: np.ndarray) -> go.Figure:
     even = {"type": "line", "x0": 0, "x1": 1, "y0": 0, "y1": 1, "line": {"color": GREY, "dash": "dot", "width": 1}}
     share = {"tickformat": ".0%"}
     x = [share | {"title": "probability of the chosen class"}, share | {"title": "share rejected, most doubtful first"}]
-    y = [share | {"title": "share that is right"}, {"tickformat": ".1~%", "title": "network's accuracy on the rest"}]
-    layout = panels(["reliability", "rejection"], 2, x, y, gap=(0.12, 0))
+    # Of a network without errors the line is flat, and an axis of its own choice would end at 200 %.
+    rest = {"tickformat": ".1~%", "title": "network's accuracy on the rest", "autorangeoptions": {"clipmax": 1.005}}
+    y = [share | {"title": "share that is right"}, rest]
+    layout = panels(["Reliability", "Rejection"], 2, x, y, gap=(0.12, 0))
     return figure(traces, height=380, min_width=620, shapes=[even], margin={"t": 66}, **layout)
 
 
@@ -55,7 +58,7 @@ def over_strength(found: Shifted) -> go.Figure:
         traces.append(_line(name, x, found.apart[name], shades[name], 2, "lines+markers") | {"showlegend": False})
     at = {"title": "strength", "dtick": 1}
     y = [{"tickformat": ".0%"}, log_axis(*grown.values()), {}]
-    titles = ["right, alike", "doubt, times that of strength 0", "AUROC of telling apart"]
+    titles = ["Right, alike", "Doubt, times that of strength 0", "AUROC of telling apart"]
     layout = panels(titles, 3, [at] * 3, y, gap=(0.07, 0))
     named = {on(panel)["yaxis"]: title for panel, title in enumerate(titles)}
     traces = [trace | {"meta": {"y": named[str(trace["yaxis"])]}} for trace in traces]

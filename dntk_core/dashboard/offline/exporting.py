@@ -46,6 +46,13 @@ def make_distilled(here: Page, suffix: str) -> Exported:
         return Exported(path.name, path.read_bytes(), len(made.targets), manifest)
 
 
+def said(here: Page) -> str:
+    """Which set is on offer."""
+    mixing = current_mixing(here.live, here.view)
+    made = mixing.description or f"by {here.view.method}"
+    return f"{mixing.size} gradients in the place of {len(here.run.targets):,}: {made}."
+
+
 def load_code(key: str, name: str) -> str:
     """Python that reads a downloaded set and predicts the run's test inputs with it, as it stands."""
     return f"""from dntk_core.run.export import load_distilled

@@ -79,8 +79,12 @@ def panels(here: Page, parts: bool = True) -> tuple[Panel, Panel]:
             "budget_dimension",
             figures.over_dimension(redundancy, DIMENSIONS, k, measured),
             "Over the projected dimension",
-            f"At this run's k = {k:,}, rank {own.rank} leaves out at most {own.tail:.1%} of the {name} kernel and the "
-            f"projection adds {own.jl:.1%}.",
+            f"At this run's k = {k:,}, rank {own.rank} leaves out at most {own.tail:.1%} of the {name} kernel and "
+            + (
+                "nothing is projected."
+                if run.spec.projection.exact(run.parameters)
+                else f"the projection adds {own.jl:.1%}."
+            ),
             DIMENSION,
         ),
     )
@@ -89,7 +93,7 @@ def panels(here: Page, parts: bool = True) -> tuple[Panel, Panel]:
 def split(here: Page) -> Approximation | None:
     """What the approximation is made of; None for exact kernels, which no projection has changed."""
     run, live = here.run, here.live
-    if run.spec.projection.name == "identity":
+    if run.spec.projection.exact(run.parameters):
         return None
     test = run.test_features
     # It is measured at each class's best ridge, whatever the slider says.

@@ -6,11 +6,13 @@ import numpy as np
 import pandas as pd
 
 from dntk_core.base.progress import Report, ignore
+from dntk_core.dashboard.asking.errors import of_set
 from dntk_core.dashboard.choices.controls import RIDGES
 from dntk_core.dashboard.choices.mixing import READOUT, current_mixing, other_readout
 from dntk_core.dashboard.choices.mixing import USES as USED
+from dntk_core.dashboard.choices.picks import Pick
 from dntk_core.dashboard.drawing import reads
-from dntk_core.dashboard.drawing.metrics import METRICS, written
+from dntk_core.dashboard.drawing.metrics import FIRST, METRICS, words, written
 from dntk_core.dashboard.drawing.panel import Panel
 from dntk_core.dashboard.drawing.recipe import mixing_call
 from dntk_core.dashboard.figures import curves as figures
@@ -110,6 +112,23 @@ def sliders_at(here: Page, over: str, point: dict) -> dict:
     found = here.live.distil("local-global", max(1, round(x)), here.view.ridge).setting
     chosen = {"method": point["series"]} if point.get("series") in METHODS else {}
     return chosen | (asdict(found) if found else {})
+
+
+def pick_at(here: Page, over: str, point: dict) -> Pick | None:
+    """The test inputs behind a score: of the set that made it, or of all gradients."""
+    name, _, label = str(point["series"]).partition(", ")
+    metric = next((key for key, each in METRICS.items() if words(each) == name), FIRST)
+    if name == figures.NETWORK:
+        return Pick("errors", ("accuracy", "network"))
+    if over == "methods" and point["series"] in METHODS and here.view.readout == "paper":
+        shown = [*METRICS]
+        panel = int(point["axis"][1:] or 1) - 1
+        return of_set(shown[panel], point["series"], round(point["x"])) if panel < len(shown) else None
+    if over == "size" and label == READOUTS["paper"].title:
+        return of_set(metric, here.view.method, round(point["x"]))
+    if over == "ridge":
+        return Pick("errors", (metric, "full" if label.startswith("all ") else "distilled"))
+    return None
 
 
 def nearest_ridge(value: float) -> float:

@@ -17,6 +17,7 @@ from dntk_core.dashboard.page import Page
 from dntk_core.data.images import as_images
 from dntk_core.dataset.sizes import evenly_sized
 from dntk_core.dataset.soft_labels import shares
+from dntk_core.readout.curves import Curve
 from dntk_core.run.pipeline import Run
 
 TITLE = "Dataset distillation"
@@ -69,6 +70,7 @@ def panels(here: Page, first: int = 0, other: Run | None = None, real: Run | Non
     labels, weights = np.array(made["labels"]), np.array(made["weights"])
     known = np.array(made["real_features"]), np.array(made["real_labels"])
     placed = np.array(made["points"]), np.array(made["features"])
+    curves = base_curves(here, other)
     return (
         pictures(made, names, method, run.artifacts["inputs"].note["n"], first, real),
         Panel(
@@ -95,9 +97,9 @@ def panels(here: Page, first: int = 0, other: Run | None = None, real: Run | Non
         ),
         Panel(
             "dataset_bases",
-            curve_figures.curve(base_curves(here, other), "size", len(labels), run.test_accuracy, len(run.test_labels)),
+            curve_figures.curve(curves, "size", len(labels), run.test_accuracy, len(run.test_labels)),
             "Both networks over size" if other is not None else "This network over size",
-            _bases(run, other),
+            _bases(run, other, curves[trained_on(run)]),
             BASE,
         ),
     )
@@ -150,7 +152,7 @@ def stands_for(made: Artifact, real: int) -> int:
 def room_needed(run: Run) -> RunSpec | None:
     """The run with dimensions enough for all judgements, if this one has too few: k above C·m."""
     needed = len(run.class_names) * len(run.targets)
-    if run.k > needed or run.spec.projection.name == "identity":
+    if run.k > needed or run.spec.projection.exact(run.parameters):
         return None
     enough = 1 << (2 * needed - 1).bit_length()
     return replace(run.spec, projection=replace(run.spec.projection, k=enough))
@@ -174,9 +176,13 @@ def base_curves(here: Page, other: Run | None) -> dict:
     for run in (here.run, other):
         if run is not None and run.distillation is not None:
             weights = np.array(run.distillation["weights"])
-            name = f"trained on {run.spec.dataset.base} images"
-            found[name] = evenly_sized(run.problem, run.train_labels, weights, here.view.ridge)
+            found[trained_on(run)] = evenly_sized(run.problem, run.train_labels, weights, here.view.ridge)
     return dict(sorted(found.items(), reverse=True))
+
+
+def trained_on(run: Run) -> str:
+    """What a run's network has seen."""
+    return f"trained on {run.spec.dataset.base} images"
 
 
 def sibling(spec: RunSpec) -> RunSpec:
@@ -202,9 +208,10 @@ def _fall(losses: np.ndarray, spec: DatasetSpec) -> str:
     return f"From {spec.start} the loss fell {total[0] / total[-1]:.1f} times, to {total[-1]:.3g}."
 
 
-def _bases(run: Run, other: Run | None) -> str:
-    sides = [f"trained on {each.spec.dataset.base} images {each.test_accuracy:.1%}" for each in (run, other) if each]
-    return f"Accuracy of the network itself: {', '.join(sorted(sides, reverse=True))}."
+def _bases(run: Run, other: Run | None, curve: Curve) -> str:
+    sides = [f"{trained_on(each)} {each.test_accuracy:.1%}" for each in (run, other) if each]
+    first, last = (f"{int(curve.x[i]):,} distilled images give a fidelity of {curve.fidelity[i]:.1%}" for i in (0, -1))
+    return f"{first}, all {last}. Accuracy of the network itself: {', '.join(sorted(sides, reverse=True))}."
 
 
 def calls(here: Page) -> tuple[str, ...]:

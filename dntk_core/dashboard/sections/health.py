@@ -5,9 +5,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dntk_core.base.numbering import number
+from dntk_core.base.numbering import FIRST, number
+from dntk_core.dashboard.asking.errors import of_set
 from dntk_core.dashboard.choices.kernel import chosen_class, kernel_name
+from dntk_core.dashboard.choices.picks import Pick
+from dntk_core.dashboard.drawing.metrics import power
 from dntk_core.dashboard.drawing.panel import Panel
+from dntk_core.dashboard.drawing.recipe import class_flag
 from dntk_core.dashboard.figures import health as figures
 from dntk_core.dashboard.page import Page
 from dntk_core.readout.leave_one_out import RIDGES
@@ -65,7 +69,7 @@ def over_ridge(here: Page) -> Panel:
         (figures.KARE, ridges, risk),
         here.view.ridge,
     )
-    read = f"Leaving out inputs chooses ridge {best:.0e}; the test inputs would choose {tested:.0e}."
+    read = f"Leaving out inputs chooses ridge {power(best)}; the test inputs would choose {power(tested)}."
     return Panel("health_ridge", figure, "Over the ridge, with and without test data", read, RIDGE)
 
 
@@ -101,9 +105,26 @@ def labels(here: Page) -> Panel:
     found = suspicious(here)
     read = (
         f"{int((found.margin < 0).sum())} of {len(found.margin):,} labels are outvoted by the others, at ridge "
-        f"{insight(here).label_ridge():.0e}."
+        f"{power(insight(here).label_ridge())}."
     )
     return Panel("health_labels", figures.margins(found), "Suspicious labels", read, LABELS)
+
+
+def pick_at(here: Page, panel: str, point: dict) -> Pick | None:
+    """The direction that a point stands for, or the test inputs behind a score."""
+    if panel == "health_targets":
+        return Pick.of("direction", round(point["x"]) - FIRST)
+    if panel == "health_size" and point["series"] == figures.TEST[0]:
+        metric = list(figures.PANELS)[int(point["axis"][1:] or 1) - 1]
+        return of_set(metric, here.view.method, round(point["x"]))
+    return None
+
+
+def rank_at(here: Page, point: dict) -> int:
+    """Where the labels of a bar begin among all, the most suspicious first."""
+    found = suspicious(here)
+    half = (found.margin.max() - found.margin.min()) / figures.BINS / 2
+    return min(int(np.sum(found.margin < point["x"] - half)), len(found.margin) - 1)
 
 
 def suspicious(here: Page) -> Suspicion:
@@ -134,8 +155,11 @@ def calls(here: Page) -> tuple[str, ...]:
     view, sizes = here.view, usual_sizes(insight(here))
     return (
         f"live.leave_one_out({list(RIDGES)})",
+        f"live.ridge_curve(None, {list(RIDGES)})",
         f"risks(Insight(run, live), {list(RIDGES)})",
         f"left_out_sizes(Insight(run, live), {view.method!r}, {sizes}, {view.ridge}, {view.readout!r})",
+        f"live.size_curve({view.method!r}, {sizes}, {view.ridge}, by={view.readout!r})",
+        f"where(Insight(run, live), 'logits', {chosen_class(view)})",
         "alignments(Insight(run, live))",
         "suspicious_labels(Insight(run, live))",
     )
@@ -145,4 +169,4 @@ def command(here: Page) -> str:
     """The command that prints these numbers."""
     view = here.view
     words = f"health --run {here.run.key} --method {shlex.quote(view.method)} --readout {view.readout}"
-    return f"python -m dntk_core {words} --ridge {view.ridge} --json"
+    return f"python -m dntk_core {words} --ridge {view.ridge}{class_flag(here)} --json"

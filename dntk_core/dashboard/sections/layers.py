@@ -5,9 +5,11 @@ import pandas as pd
 
 from dntk_core.dashboard.choices.kernel import chosen_class, kernel_name
 from dntk_core.dashboard.drawing.panel import Panel
+from dntk_core.dashboard.drawing.recipe import class_flag
 from dntk_core.dashboard.figures import layers as figures
 from dntk_core.dashboard.page import Page
 from dntk_core.run.layers import Layers, layers
+from dntk_core.run.pipeline import Run
 
 TITLE = "Layers"
 SHARES = r"""
@@ -25,20 +27,20 @@ no more parameters than columns are exact, those of others are debiased by halve
 """
 
 
-def kept(here: Page) -> bool:
-    """Whether the run kept groups."""
-    return len(here.run.columns) > 1
+def kept(run: Run) -> bool:
+    """Whether a run kept groups."""
+    return len(run.columns) > 1
 
 
 def found(here: Page) -> Layers:
     """The groups of the open run at the sidebar's ridge."""
     ridge, c = here.view.ridge, chosen_class(here.view)
-    return here.live.remember(("layers", ridge, c), lambda: layers(here.run, ridge, c))
+    return here.live.remember(("layers", ridge, c), lambda: layers(here.run, ridge, c, here.live))
 
 
 def panels(here: Page) -> tuple[Panel, ...]:
     """Shares and likeness of every group; none for a run that kept no groups."""
-    if not kept(here):
+    if not kept(here.run):
         return ()
     parts = found(here)
     names = [columns.group for columns in parts.columns]
@@ -85,3 +87,8 @@ def numbers(here: Page) -> pd.DataFrame:
 def calls(here: Page) -> tuple[str, ...]:
     """The calls that give these numbers."""
     return (f"layers(run, {here.view.ridge}, {chosen_class(here.view)})",)
+
+
+def command(here: Page) -> str:
+    """The command that prints these numbers."""
+    return f"python -m dntk_core layers --run {here.run.key} --ridge {here.view.ridge}{class_flag(here)} --json"

@@ -4,6 +4,7 @@ from dntk_core.dashboard.choices.mixing import current_mixing
 from dntk_core.dashboard.drawing.panel import Panel
 from dntk_core.dashboard.figures.ledger import ledgers
 from dntk_core.dashboard.page import Page
+from dntk_core.data.inputs import IMAGE
 from dntk_core.run.ledger import IMAGENET, Counts, Description, ledger
 
 TITLE = "Cost"
@@ -16,9 +17,10 @@ Training side only; every way needs the same test gradients. Two counts, because
   $2CP$ per input, all $C$ kernels, Cholesky $C\,s^3/3$, gradient distillation, and dataset distillation where there is
   one; bytes of gradients and kernels, $8\,C\,(n^2 + nP)$, $8\,C\,(n^2 + nk)$ and $8\,C\,(m^2 + mk)$.
 - **Jacobians**: inputs whose gradients are computed, $n$, $n$ and $m$.
-
-The second row counts ImageNet with ResNet-50 at 50 distilled inputs and one distilled gradient per class.
 """
+LARGEST = (
+    "\nThe second row counts ImageNet with ResNet-50 at 50 distilled inputs and one distilled gradient per class.\n"
+)
 
 
 def description(here: Page) -> Description:
@@ -38,12 +40,13 @@ def description(here: Page) -> Description:
 
 
 def counted(here: Page) -> dict[str, Counts]:
-    """The cost of the open run and of the paper's largest."""
-    return {"this run": ledger(description(here)), "ImageNet": ledger(IMAGENET)}
+    """The cost of the open run and, beside one of images, of the paper's largest."""
+    own = {"this run": ledger(description(here))}
+    return own | ({"ImageNet": ledger(IMAGENET)} if here.run.kind == IMAGE else {})
 
 
 def panels(here: Page) -> tuple[Panel, ...]:
-    """The cost of the open run and of the paper's largest, three ways, counted twice."""
+    """The same, three ways, counted twice."""
     rows = counted(here)
     saved = [count.saving("flops") for count in (rows["this run"].paper, rows["this run"].everything)]
     read = (
@@ -53,4 +56,5 @@ def panels(here: Page) -> tuple[Panel, ...]:
     )
     if sees := rows["this run"].sees:
         read += f" Counted for inputs as the network sees them: {sees}."
-    return (Panel("ledger", ledgers(rows), "What the kernel costs", read, DEFINITION),)
+    definition = DEFINITION + (LARGEST if "ImageNet" in rows else "")
+    return (Panel("ledger", ledgers(rows), "What the kernel costs", read, definition),)

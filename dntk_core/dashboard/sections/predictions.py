@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dntk_core.base.numbering import number
+from dntk_core.base.numbering import FIRST, number
 from dntk_core.dashboard.choices.mixing import current_distillation, current_mixing
+from dntk_core.dashboard.choices.picks import Pick
 from dntk_core.dashboard.drawing.panel import Panel
 from dntk_core.dashboard.drawing.recipe import mixing_call
 from dntk_core.dashboard.figures import predictions as figures
@@ -119,6 +120,14 @@ def panels(here: Page, question: Question | None = None, found: Explanation | No
     return tuple(shown)
 
 
+def pick_at(panel: str, point: dict) -> Pick | None:
+    """The kernel input, or the synthetic gradient, that a bar stands for."""
+    if panel == "predictions_synthetic":
+        return Pick.of("gradient", round(point["x"]) - FIRST)
+    (shown,) = point["customdata"]
+    return Pick.of("input", int(shown) - FIRST) if shown else None
+
+
 def strongest(found: Explanation) -> int:
     """The synthetic gradient that does most."""
     return 0 if found.synthetic is None else int(np.argmax(np.abs(found.synthetic)))
@@ -178,8 +187,7 @@ def calls(here: Page, question: Question) -> tuple[str, ...]:
 def command(here: Page, question: Question) -> str:
     """The command that prints these numbers."""
     words = current_distillation(here.live, here.view).command(here.run.key)
-    words = words.replace(" evaluate ", f" attribute {question.input} ", 1)
-    words = words.replace(f"--ridge {here.view.ridge}", f"--ridge {ridge(here, question)}")
+    words = words.replace(" evaluate ", f" attribute {number(question.input)} ", 1)
     given = {"--class": question.c, "--against": question.against}
     more = [f"{name} {value}" for name, value in given.items() if value is not None]
     more += [f"--targets {question.targets}", f"--way '{question.way}'", *([] if question.distilled else ["--full"])]

@@ -51,7 +51,7 @@ def panels(here: Page) -> tuple[Panel, Panel, Panel]:
     c, chosen = chosen_class(view), kernel_name(here)
     names = here.run.class_names
     values = {mean_name(names): live.spectrum().by(view.energy)}
-    chosen_spectra = zip(here.run.kernels.chosen, live.spectra(), strict=True)
+    chosen_spectra = zip(live.problem.kernels.chosen, live.spectra(), strict=True)
     values |= {names[c]: each.by(view.energy) for c, each in chosen_spectra}
     kernel, labels = live.kernel(c), live.labels(view.H, c)
     own = values[chosen]

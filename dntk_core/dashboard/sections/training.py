@@ -4,9 +4,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from dntk_core.base.errors import DNTKError
 from dntk_core.base.spec import RunSpec
 from dntk_core.dashboard import cached
 from dntk_core.dashboard.choices.kernel import chosen_class, kernel_name
+from dntk_core.dashboard.drawing import literal
 from dntk_core.dashboard.drawing.panel import Panel
 from dntk_core.dashboard.figures import training as figures
 from dntk_core.dashboard.figures.spectra import alike, kernel_picture
@@ -57,9 +59,14 @@ def offered(here: Page) -> Series | None:
     spec = here.run.spec
     if spec.key == RunSpec.default().key:
         return default_series()
-    if spec.model.weights or spec.from_python or spec.distilled or spec.model.epochs < 2 or spec.model.at >= 0:
+    given = spec.model.weights or spec.from_python or spec.distilled or spec.model.own or spec.data.own
+    if given or spec.model.epochs < 2 or spec.model.at >= 0:
         return None
-    return trained_series(spec, epochs_of(spec))
+    try:
+        return trained_series(spec, epochs_of(spec))
+    except DNTKError:
+        # Its files are gone, or no longer what they were.
+        return None
 
 
 def known(here: Page) -> list[Series]:
@@ -74,6 +81,11 @@ def panels(here: Page) -> tuple[Panel, ...]:
     found = known(here)
     opened = cached.progression(found[0].key) if found else None
     return () if opened is None else at_checkpoint(here, opened, len(opened.runs) - 1)
+
+
+def chosen(here: Page, found: Progression) -> tuple[Panel, ...]:
+    """The figures of a series at the checkpoint that the link names."""
+    return at_checkpoint(here, found, found.series.labels.index(here.link["checkpoint"]))
 
 
 def at_checkpoint(here: Page, found: Progression, at: int) -> tuple[Panel, ...]:
@@ -92,13 +104,13 @@ def over(here: Page, found: Progression, at: int) -> Panel:
     view, c, x = here.view, chosen_class(here.view), found.times
     similar, fits, aligned = found.cka(c), found.fits(view.ridge), found.alignment(c)
     measures = {
-        "gradient norm": [("gradient norm", x, found.traces(c))],
-        "directions": [
+        "Gradient norm": [("gradient norm", x, found.traces(c))],
+        "Directions": [
             ("effective dimension", x, found.dimensions(c)),
             (f"rank at ε = {view.epsilon:g}", x, found.ranks(c, view.epsilon)),
         ],
-        "alignment": [("with labels", x, aligned[1]), ("with own outputs", x, aligned[0])],
-        "readouts": [
+        "Alignment": [("with labels", x, aligned[1]), ("with own outputs", x, aligned[0])],
+        "Readouts": [
             ("network", x, fits.network),
             ("kernel", x, fits.accuracy),
             ("fidelity, own", x, fits.own),
@@ -109,10 +121,10 @@ def over(here: Page, found: Progression, at: int) -> Panel:
             ("the previous", x[1:], np.diag(similar, 1)),
             ("the last", x, similar[-1]),
         ],
-        "velocity": [("velocity", (x[1:] + x[:-1]) / 2, found.velocity(c))],
+        "Velocity": [("velocity", (x[1:] + x[:-1]) / 2, found.velocity(c))],
     }
-    formats = dict.fromkeys(measures, ".3g") | {"readouts": ".1%"}
-    drawn = figures.over_time(measures, formats, float(x[at]), UNIT, log=("gradient norm", "velocity"))
+    formats = dict.fromkeys(measures, ".3g") | {"Readouts": ".1%"}
+    drawn = figures.over_time(measures, formats, float(x[at]), UNIT, log=("Gradient norm", "Velocity"))
     return Panel("training_over", drawn, "Over training", settled(found, c), OVER)
 
 
@@ -134,7 +146,7 @@ def pairs(here: Page, found: Progression, at: int) -> Panel:
     c = chosen_class(here.view)
     angles = 1 - found.across.likeness.angles[-1 if c is None else c].mean(axis=-1) / 90
     drawn = figures.matrices(
-        {"CKA": found.cka(c), "leading directions": angles}, found.series.labels, at, ("checkpoint", "other checkpoint")
+        {"CKA": found.cka(c), "Leading directions": angles}, found.series.labels, at, ("checkpoint", "other checkpoint")
     )
     first = found.cka(c)[0, -1]
     read = f"The first and the last kernel ({kernel_name(here)}) have a CKA of {first:.2f}; {found.across.trust}."
@@ -146,11 +158,11 @@ def tangent(found: Progression, at: int) -> Panel:
     labels, T = found.series.labels, len(found.runs)
     across, shown = found.across, dict.fromkeys((0, T - 1, at))
     still = np.array_equal(across.linear_error, across.following_error)
-    measures = {"error": across.linear_error, "error, statistics following": across.following_error}
-    measures = {"error": across.linear_error} if still else measures
-    measures |= {"chosen alike": across.linear_agreement}
+    measures = {"Error": across.linear_error, "Error, statistics following": across.following_error}
+    measures = {"Error": across.linear_error} if still else measures
+    measures |= {"Chosen alike": across.linear_agreement}
     lines = {title: {f"tangent at {labels[t]}": rows[t] for t in shown} for title, rows in measures.items()}
-    drawn = figures.tangents(found.times, lines, ("chosen alike",), UNIT)
+    drawn = figures.tangents(found.times, lines, ("Chosen alike",), UNIT)
     forward, following = across.linear_error[0, -1], across.following_error[0, -1]
     also = "" if still else f" ({forward:.2f} with the running statistics of {labels[0]})"
     means = "it trained nearly lazily" if following < 0.2 else "it learnt features that this tangent does not know"
@@ -159,6 +171,16 @@ def tangent(found: Progression, at: int) -> Panel:
         f"last network one can walk {walk(across.following_error[-1], labels)} before the tangent is off by half."
     )
     return Panel("training_tangent", drawn, "Is the network its own tangent?", read, TANGENT)
+
+
+def checkpoint_at(found: Progression, point: dict) -> str:
+    """The checkpoint that a point stands for: by its line, its row or its time."""
+    labels = {literal.plotly(label): label for label in found.series.labels}
+    if str(point["series"]) in labels:
+        return labels[str(point["series"])]
+    if str(point["y"]) in labels:
+        return labels[str(point["y"])]
+    return found.series.labels[int(np.argmin(np.abs(found.times - float(point["x"]))))]
 
 
 def walk(errors: np.ndarray, labels: Sequence[str]) -> str:
@@ -174,7 +196,7 @@ def decay(here: Page, found: Progression, at: int) -> Panel:
     c, epsilon = chosen_class(here.view), here.view.epsilon
     ranks = found.ranks(c, epsilon)
     read = (
-        f"At {found.series.labels[at]} {ranks[at]} directions hold {100 * (1 - epsilon):.3g}% of the kernel "
+        f"At {found.series.labels[at]}, {ranks[at]} directions hold {100 * (1 - epsilon):.3g}% of the kernel "
         f"({kernel_name(here)}), at the end {ranks[-1]}."
     )
     return Panel("training_spectra", figures.spectra(found.values(c), found.series.labels, at), "Spectra", read, DECAY)
@@ -202,6 +224,4 @@ def calls(found: Progression) -> tuple[str, ...]:
 
 def command(found: Progression) -> str:
     """The command that prints these numbers."""
-    if found.series.key == default_series().key:
-        return "python -m dntk_core series --json"
-    return f"python -m dntk_core compare-runs {' '.join(found.series.keys)} --json"
+    return f"python -m dntk_core series {found.series.key} --json"

@@ -1,11 +1,16 @@
 """Uncertainty: how sure network and kernels are, and whether that can be trusted."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 
+from dntk_core.base.numbering import FIRST, number
 from dntk_core.cache.artifact import Artifact
 from dntk_core.dashboard.choices.mixing import current_distillation, current_mixing
+from dntk_core.dashboard.choices.picks import Pick
 from dntk_core.dashboard.drawing import literal
+from dntk_core.dashboard.drawing.metrics import power
 from dntk_core.dashboard.drawing.panel import Panel
 from dntk_core.dashboard.drawing.recipe import mixing_call
 from dntk_core.dashboard.figures import uncertainty as figures
@@ -15,7 +20,8 @@ from dntk_core.readout.leave_one_out import RIDGES
 from dntk_core.run.also import added
 from dntk_core.run.doubt import DISTILLED, FULL, NETWORK, Doubt, foreign, judged, shifted, told_apart
 from dntk_core.run.insight import Insight
-from dntk_core.uses.calibration import JUDGEMENTS
+from dntk_core.uses.calibration import BINS, JUDGEMENTS, bins_of
+from dntk_core.uses.uncertainty import NOISES
 
 TITLE = "Uncertainty"
 TRUST = r"""
@@ -33,10 +39,10 @@ inputs are refused, those first of whose network's choice a predictor thinks lea
 $\sigma$ over logits. **AUROC of errors**: how well that doubt finds the network's own errors; 0.5 is chance.
 """
 SHIFT = r"""
-Test inputs are changed more and more: noise (+0.08 of standard deviation a step), blur (2.5 % of the side), contrast
-(18 % towards the mean), rotation (15°). **Right, alike**: the network's accuracy, and the share where the full kernel
-still chooses as the network does. **Doubt**: the mean over inputs, as a multiple of that of the inputs as they are.
-**AUROC**: how well doubt tells changed inputs from the same ones unchanged.
+Up to 100 test inputs, spread evenly, are changed more and more: noise (+0.08 of standard deviation a step), blur (2.5 %
+of the side), contrast (18 % towards the mean), rotation (15°). **Right, alike**: the network's accuracy, and the share
+where the full kernel still chooses as the network does. **Doubt**: the mean over inputs, as a multiple of that of the
+inputs as they are. **AUROC**: how well doubt tells changed inputs from the same ones unchanged.
 """
 OTHERS = r"""
 The same network and projection, other inputs $x$: $\sigma^2=\tau^2\big(K^c(x,x)-k_*^\top(K^c+\lambda I)^{-1}k_*\big)$,
@@ -57,7 +63,7 @@ def panels(here: Page, choose: str = "marginal likelihood") -> tuple[Panel]:
     end = {RIDGES[0]: ", the smallest tried", RIDGES[-1]: ", the largest tried"}.get(asked.ridge, "")
     read = (
         f"Calibration error {found[NETWORK]['ece']:.2%} by the network, {found[FULL]['ece']:.2%} by the full kernel, "
-        f"{found[DISTILLED]['ece']:.2%} by the distilled one. Noise at ridge {asked.ridge:.0e}{end}; temperature "
+        f"{found[DISTILLED]['ece']:.2%} by the distilled one. Noise at ridge {power(asked.ridge)}{end}; temperature "
         f"{asked.temperature:.2f}."
     )
     return (Panel("uncertainty_trust", figures.diagram(asked.test(), labels), "Can it be trusted?", read, TRUST),)
@@ -69,7 +75,9 @@ def numbers(here: Page, choose: str) -> pd.DataFrame:
     rows = []
     for name, row in found.items():
         shown = {one.title: format(row[key], one.format) if key in row else "–" for key, one in JUDGEMENTS.items()}
-        rows.append({"predictor": name, **shown, "AUROC of errors": f"{row['errors']:.3f}"})
+        # A network without errors has none to find.
+        errors = "–" if np.isnan(row["errors"]) else f"{row['errors']:.3f}"
+        rows.append({"predictor": name, **shown, "AUROC of errors": errors})
     return pd.DataFrame(rows)
 
 
@@ -88,7 +96,8 @@ def shift_panels(here: Page, choose: str, artifact: Artifact, name: str, strengt
             figures.over_strength(moved),
             f"Under {name}",
             f"From strength 0 to 5 the network's accuracy goes from {moved.accuracy[0]:.0%} to "
-            f"{moved.accuracy[-1]:.0%}; the full kernel's deviation grows {grown:.1f} times.",
+            f"{moved.accuracy[-1]:.0%} on {len(clean)} of the test inputs; the full kernel's deviation grows "
+            f"{grown:.1f} times.",
             SHIFT,
         ),
         Panel(
@@ -104,7 +113,7 @@ def shift_panels(here: Page, choose: str, artifact: Artifact, name: str, strengt
 def foreign_panels(here: Page, choose: str) -> list[Panel]:
     """Every set that was added to the run, against the test inputs."""
     asked, key, shown = doubt(here, choose), f"{FULL}, deviation", []
-    for number, (name, artifact) in enumerate(added(here.run).items()):
+    for place, (name, artifact) in enumerate(added(here.run).items()):
         others = foreign(asked, artifact).doubt[key]
         apart = told_apart(asked, artifact)
         title = "deviation of a logit by the full kernel"
@@ -113,8 +122,14 @@ def foreign_panels(here: Page, choose: str) -> list[Panel]:
             f"{len(others):,} other inputs. AUROC of telling them from the test inputs: {apart[key]:.3f} by the full "
             f"kernel's deviation, {apart[NETWORK]:.3f} by the network's softmax."
         )
-        shown.append(Panel(f"uncertainty_also_{number}", figure, f"Other inputs: {name}", read, OTHERS))
+        shown.append(Panel(f"uncertainty_also_{place}", figure, f"Other inputs: {name}", read, OTHERS))
     return shown
+
+
+def foreign_ends(here: Page, choose: str, artifact: Artifact) -> tuple[np.ndarray, np.ndarray]:
+    """The order of an added set's inputs, the least certain by the full kernel first, and all their deviations."""
+    deviation = foreign(doubt(here, choose), artifact).deviation[FULL]
+    return np.argsort(-deviation, kind="stable"), deviation
 
 
 def adding(here: Page) -> str:
@@ -127,6 +142,30 @@ def adding(here: Page) -> str:
     )
 
 
+def pick_at(here: Page, point: dict) -> Pick:
+    """The test inputs behind a point: a bin of the reliability diagram, or all that are rejected so far."""
+    who = str(point["series"]).replace(" ", "_")
+    if point["axis"] == "x":
+        return Pick("doubted", (who, "bin", str(int(point["customdata"][0]) + FIRST)))
+    return Pick("doubted", (who, "first", str(round(point["x"] * len(here.run.test_labels)))))
+
+
+def doubted(here: Page, parts: Sequence[str]) -> tuple[str, np.ndarray, list[str]] | None:
+    """What a pick of doubted inputs is called, which they are, the most doubtful first, and a note on each."""
+    who, how, place = (*parts, "", "", "")[:3]
+    who, found = who.replace("_", " "), doubt(here, here.link.get("noise", next(iter(NOISES)))).test()
+    if not place.isdecimal() or (who not in found.probabilities if how == "bin" else who not in found.doubt):
+        return None
+    if how == "bin":
+        sure, b = found.probabilities[who].max(axis=1), int(place[:4]) - FIRST
+        inside = np.flatnonzero(bins_of(found.probabilities[who]) == b)
+        order = inside[np.argsort(sure[inside], kind="stable")]
+        title = f"Chosen with a probability of {b / BINS:.0%} to {(b + 1) / BINS:.0%}: {who}"
+        return title, order, [f"{number(i)} · {sure[i]:.1%}" for i in order.tolist()]
+    order = np.argsort(-found.doubt[who], kind="stable")[: int(place[:9])]
+    return f"Rejected first: {who}", order, [f"{number(i)} · {found.doubt[who][i]:.2g}" for i in order.tolist()]
+
+
 def ends(here: Page, choose: str, count: int) -> tuple[list[int], list[int], np.ndarray]:
     """The test inputs that the full kernel is least and most certain of, and all deviations."""
     deviation = doubt(here, choose).test().deviation[FULL]
@@ -134,10 +173,12 @@ def ends(here: Page, choose: str, count: int) -> tuple[list[int], list[int], np.
     return order[:count].tolist(), order[::-1][:count].tolist(), deviation
 
 
-def calls(here: Page, choose: str) -> tuple[str, ...]:
-    """The call that gives these numbers."""
+def calls(here: Page, choose: str, shift: str | None) -> tuple[str, ...]:
+    """The calls that give these numbers."""
     made = f"Doubt(Insight(run, live), {mixing_call(here)}, {choose!r}, {here.view.readout!r})"
-    return (f"judged({made}.test(), run.test_labels)",)
+    moved = (f"shifted({made}, ask(run, 'shifts'), {shift!r})[0]",) if shift else ()
+    others = (f"{{name: told_apart({made}, each) for name, each in added(run).items()}}",) if added(here.run) else ()
+    return (f"judged({made}.test(), run.test_labels)", *moved, *others)
 
 
 def command(here: Page, choose: str, shift: str | None) -> str:

@@ -4,11 +4,13 @@ import hmac
 import os
 import pwd
 import secrets
+from contextlib import suppress
 from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import streamlit as st
+from h11 import LocalProtocolError
 from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -37,11 +39,13 @@ class Gate:
             await self.app(scope, receive, send)
             return
         connection = HTTPConnection(scope)
-        answer = _foreign(connection) or self._stranger(connection)
+        answer = _endless(connection) or _foreign(connection) or self._stranger(connection)
         if answer is None:
             await self.app(scope, receive, send)
         elif scope["type"] == "http":
-            await answer(scope, receive, send)
+            # Where what follows a request is no HTTP, the server below has refused it and listens no more.
+            with suppress(LocalProtocolError):
+                await answer(scope, receive, send)
         else:
             await receive()
             await send({"type": "websocket.close", "code": 1008})
@@ -79,6 +83,13 @@ def _foreign(connection: HTTPConnection) -> Response | None:
     if len(origins) > 1 or any(origin.lower() not in allowed for origin in origins) or not (inside or visit or origins):
         return PlainTextResponse("This server answers its own pages alone.\n", status_code=403)
     return None
+
+
+def _endless(connection: HTTPConnection) -> Response | None:
+    """Refuse a request that comes in chunks: no browser sends any, and a broken one would be found half-way."""
+    if "transfer-encoding" not in connection.headers:
+        return None
+    return PlainTextResponse("Say how long the request is.\n", status_code=411, headers={"connection": "close"})
 
 
 def _known(host: str) -> bool:

@@ -7,7 +7,6 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
-from dntk_core.base.errors import DNTKError
 from dntk_core.gradients.network import Network
 from dntk_core.gradients.rules import Call
 
@@ -34,11 +33,9 @@ class Projector(Protocol):
         ...
 
 
-def between_1_and_P(k: int, P: int) -> int:
-    """Take k as it is asked for; it cannot exceed P."""
-    if not 1 <= k <= P:
-        raise DNTKError(f"k must lie between 1 and the network's P = {P:,} parameters, got {k:,}")
-    return k
+def at_most_P(k: int, P: int) -> int:
+    """Take k as it is asked for; fewer parameters need no projection."""
+    return min(k, P)
 
 
 @dataclass(frozen=True)
@@ -48,10 +45,10 @@ class Projection:
     make:      (network, seed, k, device) → its projector
     kept:      (network, k) → the projector's `kept`, known before it is made
     whole_gradients: whether it takes all parameters of a gradient at once, not one after the other
-    dimension: (k asked for, P) → k, or DNTKError
+    dimension: (k asked for, P) → k
     """
 
     make: Callable[[Network, int, int, torch.device], Projector]
     kept: Callable[[Network, int], int]
     whole_gradients: bool
-    dimension: Callable[[int, int], int] = between_1_and_P
+    dimension: Callable[[int, int], int] = at_most_P

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from dntk_core.gradients.network import Network, gradients_of
-from dntk_core.gradients.projections.projection import Projection, between_1_and_P
+from dntk_core.gradients.projections.projection import Projection, at_most_P
 from dntk_core.gradients.rules import Call
 
 # Calls with fast gradients, each with its input side.
@@ -47,7 +47,7 @@ class WholeGradients:
 
 
 def of_whole_gradients(
-    make: Callable[[int, int, int, torch.device], LinearMap], dimension: Callable[[int, int], int] = between_1_and_P
+    make: Callable[[int, int, int, torch.device], LinearMap], dimension: Callable[[int, int], int] = at_most_P
 ) -> Projection:
     """Turn the maker (seed, P, k, device) of a linear map into a row of the table of projections."""
     return Projection(

@@ -100,9 +100,8 @@ class Convolution(MatrixOperation):
             return super().gradients(call, side, delta, room)
         found = {}
         if "weight" in call.leaves:
-            found["weight"] = (
-                strips_gradient(call, side, delta) if _in_strips(call) else call_gradient(call, side, delta)
-            )
+            gradient = strips_gradient if _in_strips(call) else call_gradient
+            found["weight"] = gradient(call, side, delta)
         if "bias" in call.leaves:
             found["bias"] = self.signal(call, delta).sum(-1)
         return found

@@ -21,7 +21,7 @@ from dntk_core.gradients.network import Network
 from dntk_core.gradients.preparation import prepare
 from dntk_core.gradients.projections import Projector
 from dntk_core.gradients.projections.grouped import Grouped
-from dntk_core.gradients.sketch import Sketched, combinations, spread, sufficient_sketch
+from dntk_core.gradients.sketch import Sketched, combinations, most_often, spread, sufficient_sketch
 from dntk_core.gradients.stream import exact_batch, exact_kernels, projector, stream
 from dntk_core.kernels.class_kernels import kernels_from_features
 from dntk_core.models.artifact import load_network
@@ -32,6 +32,8 @@ from dntk_core.run.work import Work
 ERROR_INPUTS = 24
 # Gradients, inputs times classes, from which the error of sketched classes is foretold; of so few inputs at least.
 PROBED_GRADIENTS, PROBED_LEAST = 4000, 4
+# Inputs, evenly spread, whose largest outputs say which classes are met most often.
+RANKED = 2000
 
 
 def build(work: Work) -> Contents:
@@ -47,6 +49,9 @@ def build(work: Work) -> Contents:
         "test_features": test.features,
         "test_outputs": test.outputs,
     }
+    error = measure_error(network, through, probe, work.compute, work.spec.kept)
+    # Gradients as they are have no error to expect.
+    error |= {"expected": 0.0} if work.spec.projection.exact(network.P) else {}
     note = {
         "parameters": network.P,
         "k": through.k,
@@ -55,7 +60,7 @@ def build(work: Work) -> Contents:
         **({"taken": network.taken} if network.taken else {}),
         **({"groups": [asdict(each) for each in through.columns]} if isinstance(through, Grouped) else {}),
         "forward_flops": forward_flops(network, take(probe, slice(1))),
-        "projection_error": measure_error(network, through, probe, work.compute, work.spec.kept),
+        "projection_error": error,
         "gradient_seconds": train.seconds + test.seconds,
         **sketched,
     }
@@ -82,7 +87,7 @@ def _prepared(work: Work) -> tuple[Network, Projector, Batch, tuple[tuple[str, S
     module = work.given.network if work.given else load_network(work.spec, data, work.network, work.compute)
     network, sketched = prepare(module.to(device), probe, work.spec.outputs), {}
     if work.spec.sketch.used:
-        network, sketched = sketch_classes(network, work.spec, probe, work.compute)
+        network, sketched = sketch_classes(network, work.spec, probe, x, work.compute)
     total = len(x) + len(x_test)
     parts = (
         ("features", x, Steps(work.report, "features", 0, total)),
@@ -91,10 +96,11 @@ def _prepared(work: Work) -> tuple[Network, Projector, Batch, tuple[tuple[str, S
     return network, projector(network, work.spec.projection, device), probe, parts, sketched
 
 
-def sketch_classes(network: Network, spec: RunSpec, probe: Batch, compute: Compute) -> tuple[Network, dict]:
+def sketch_classes(network: Network, spec: RunSpec, probe: Batch, x: Seen, compute: Compute) -> tuple[Network, dict]:
     """The same network with sums of its logits as outputs, and what the sums make of K̄ on a few inputs.
 
     The projection is the same for both, so that the error is that of the sums alone.
+    x: all kernel inputs, some of which may say which classes are exact
     """
     C, wanted = network.classes, spec.sketch
     few = take(probe, slice(max(PROBED_LEAST, min(ERROR_INPUTS, PROBED_GRADIENTS // C))))
@@ -102,13 +108,25 @@ def sketch_classes(network: Network, spec: RunSpec, probe: Batch, compute: Compu
     every = np.concatenate([f.numpy() for f, _ in stream(network, through, few, compute)], axis=1)
     a = spread(every)
     q = wanted.q or sufficient_sketch(a, wanted.error, C)
-    sums = combinations(C, q, wanted.seed, wanted.chosen)
+    chosen, ranked = exact_classes(network, spec, x, device_of(probe)) if wanted.most_often else (wanted.chosen, {})
+    sums = combinations(C, q, wanted.seed, chosen)
     exact = np.einsum("cik,cjk->ij", every, every, optimize=True) / C
     mixed = np.einsum("qc,cik->qik", sums[:q], every, optimize=True)
     measured = relative_error(np.einsum("qik,qjk->ij", mixed, mixed, optimize=True) / q, exact)
     measure = {"q": q, "expected": a / np.sqrt(q), "measured": measured, "inputs": length(few), "classes": C}
+    measure |= {"exact": chosen, **ranked}
     module = Sketched(network.module, spec.outputs, sums).to(device_of(probe))
     return prepare(module, probe), {"class_sketch": measure}
+
+
+def exact_classes(network: Network, spec: RunSpec, x: Seen, device: torch.device) -> tuple[tuple[int, ...], dict]:
+    """The classes most often among the largest outputs of up to RANKED inputs; a note on how much of them they are."""
+    index = np.unique(np.linspace(0, len(x) - 1, RANKED).astype(int))
+    parts = np.array_split(index, max(1, len(index) // ERROR_INPUTS))
+    with torch.no_grad():
+        outputs = torch.cat([network(to(x[part], device)).float().cpu() for part in parts])
+    chosen, places = most_often(outputs, spec.sketch.most_often)
+    return chosen, {"places": places, "ranked": len(index)}
 
 
 def measure_error(network: Network, through: Projector, x: Batch, compute: Compute, kept: str = "float32") -> dict:

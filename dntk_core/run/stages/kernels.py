@@ -2,12 +2,10 @@
 
 import numpy as np
 
-from dntk_core.base.errors import DNTKError
 from dntk_core.base.progress import Progress
-from dntk_core.base.spec import RunSpec
 from dntk_core.cache.artifact import Artifact, Contents
 from dntk_core.kernels.class_kernels import Kernels, kernels_from_features
-from dntk_core.kernels.feature_kernels import LARGEST_DENSE, FeatureKernels, kernels_by_size
+from dntk_core.kernels.feature_kernels import FeatureKernels, kernels_by_size
 from dntk_core.run.work import Work
 
 
@@ -27,21 +25,18 @@ def build(work: Work) -> Contents:
     return contents, {"dense": kernels.dense, "test_accuracy": float(right.mean())}
 
 
-def check_sketchable(spec: RunSpec) -> None:
-    """Refuse sketched classes of more inputs than a shared kernel is formed of."""
-    if spec.sketch.used and spec.inputs.kernel > LARGEST_DENSE:
-        raise DNTKError(
-            f"sketched classes need at most {LARGEST_DENSE:,} kernel inputs, got {spec.inputs.kernel:,}; take fewer "
-            "inputs, or every class"
-        )
-
-
 def _kernels(features: Artifact, sketched: bool) -> Kernels | FeatureKernels:
-    """The kernels of every class; of sketched ones K̄, the mean over all sums, and then those of the exact classes."""
+    """The kernels of every class; of sketched ones K̄, the mean over all sums, and then those of the exact classes.
+
+    Of many inputs only what says so: their features are read where they are.
+    """
     train, test = features.rows("features"), features.rows("test_features")
     if not sketched:
         return kernels_by_size(train, test)
     q = features.note["class_sketch"]["q"]
-    sums, exact = kernels_from_features(train[:q], test[:q]), kernels_from_features(train[q:], test[q:])
+    sums = kernels_by_size(train[:q], test[:q])
+    if not isinstance(sums, Kernels):
+        return sums
+    exact = kernels_from_features(train[q:], test[q:])
     means = sums.train.mean(axis=0, keepdims=True), sums.cross.mean(axis=0, keepdims=True)
     return Kernels(*(np.concatenate(pair) for pair in zip(means, (exact.train, exact.cross), strict=True)))

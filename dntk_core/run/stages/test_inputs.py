@@ -1,15 +1,19 @@
 """The test inputs themselves, for people to look at."""
 
+from typing import cast
+
 import numpy as np
 
-from dntk_core.base.progress import Progress
 from dntk_core.cache.artifact import Contents
-from dntk_core.data.inputs import kept
+from dntk_core.data.images import Images
+from dntk_core.data.inputs import IMAGE, kept
+from dntk_core.data.pictures import thumbnails
 from dntk_core.run.work import Work
 
 
 def build(work: Work) -> Contents:
-    """Keep the test inputs as the kernel inputs are kept."""
-    found = kept(work.data.kind, work.data.test_inputs, np.array(work.made["inputs"]["test_index"]))
-    work.report(Progress("test_inputs", 1, 1))
-    return found
+    """Keep the test inputs: images small and in 8 bits, others as the kernel inputs are kept."""
+    data, index = work.data, np.array(work.made["inputs"]["test_index"])
+    if data.kind == IMAGE:
+        return {"images": thumbnails(cast(Images, data.test_inputs), index)}, {}
+    return kept(data.kind, data.test_inputs, index)

@@ -109,6 +109,17 @@ def test_the_eta_follows_steps_that_become_slower():
     assert job.status().remaining == pytest.approx(390)
 
 
+def test_the_eta_stands_firm_where_reports_come_in_bursts():
+    now, found = [0.0], []
+    job = Job("k", "run", TASK, clock=lambda: now[0])
+    for done in range(1, 601):  # ten steps a second, heard of thirty at a time
+        now[0] = done // 30 * 3.0
+        job._report(Progress("distilled", done, 1000))
+        found.append(job.status().remaining)
+    left = [100 - done / 10 for done in range(1, 601)]
+    assert all(abs(eta - true) <= 0.25 * true for eta, true in list(zip(found, left, strict=True))[200:])
+
+
 def test_the_time_until_a_stage_first_reports_belongs_to_that_stage():
     now = [0.0]
     job = Job("k", "run", TASK, clock=lambda: now[0])

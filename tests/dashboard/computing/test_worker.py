@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from dntk_core.base.errors import DNTKError
+from dntk_core.base.progress import ignore
 from dntk_core.base.spec import DataSpec, InputSpec, ModelSpec, ProjectionSpec, RunSpec
 from dntk_core.cache.locks import locked
 from dntk_core.cache.store import Store
@@ -18,6 +19,7 @@ from dntk_core.dashboard.computing.jobs import Jobs
 from dntk_core.dashboard.computing.task import Task
 from dntk_core.dashboard.computing.worker import Workers
 from dntk_core.run.pipeline import open_run
+from dntk_core.run.series import Series, keep_series
 
 SPEC = RunSpec(model=ModelSpec(epochs=0), inputs=InputSpec(20, 20), projection=ProjectionSpec(k=64))
 PATIENCE = 300
@@ -42,6 +44,15 @@ def until(holds, seconds=PATIENCE):
 def test_a_task_is_one_line_of_text(tmp_path):
     task = Task(SPEC, "shifts", "", (tmp_path, Path("/data")), tmp_path)
     assert "\n" not in task.to_json() and Task.from_json(task.to_json()) == task
+
+
+def test_every_checkpoint_of_a_series_must_lie_below_the_owners_folders(tmp_path, monkeypatch):
+    monkeypatch.setenv("DNTK_CACHE_DIR", str(tmp_path / "cache"))
+    elsewhere = replace(SPEC, model=ModelSpec("resnet18", weights=str(tmp_path / "a.safetensors"), epochs=0))
+    (tmp_path / "a.safetensors").write_bytes(b"")
+    keep_series(series := Series(("a", "b"), (0.0, 1.0), (elsewhere, SPEC)))
+    with pytest.raises(DNTKError, match=r"does not lie below .* compute this run on the command line"):
+        Task(SPEC, series=series.key).perform(ignore)
 
 
 def test_a_job_computes_in_a_process_and_the_next_begins_in_the_same(tmp_path, workers):

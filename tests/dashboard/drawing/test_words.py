@@ -18,6 +18,7 @@ WORDS = ("<pad>", "cat", "the")
         ("tokens", IDS, WORDS, "the cat <pad> <pad>"),
         ("tokens", {"ids": IDS, "mask": MASK}, WORDS, "the cat"),
         ("tokens", {"attention_mask": MASK, "input_ids": IDS}, WORDS, "the cat"),
+        ("tokens", {"input_ids": IDS, "token_type_ids": 0 * IDS, "attention_mask": MASK}, WORDS, "the cat"),
         ("tokens", (IDS, MASK.astype(bool)), (), "2 1"),
         ("tokens", np.array([7, 2]), WORDS, "7 the"),
         ("array", {"a": np.zeros((2, 3)), "b": np.array(1.0)}, (), "2 × 3, 0 to 0\none number, 1 to 1"),

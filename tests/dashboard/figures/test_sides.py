@@ -21,6 +21,16 @@ def test_both_hold_the_data_of_both(axis):
     assert low <= ends[0] and high >= ends[1]
 
 
+def test_squares_stay_squares_and_share_their_colours():
+    one, other = (
+        figure([{"type": "heatmap", "z": np.full((n, n), value)}], 200, xaxis={}, yaxis={"scaleanchor": "x"})
+        for n, value in ((5, 0.2), (2, 0.9))
+    )
+    share_axes(one, other)
+    assert (one.data[0].zmin, one.data[0].zmax) == (other.data[0].zmin, other.data[0].zmax) == (0.2, 0.9)
+    assert one.layout.xaxis.range is None and one.layout.yaxis.range is None
+
+
 def test_names_and_directions_of_axes_stay():
     down = {"range": [4.0, 0.0]}
     one, other = drawn([1], [1.0], **down), drawn([1], [1.0], range=[9.0, 0.0])

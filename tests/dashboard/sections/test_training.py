@@ -1,5 +1,7 @@
 """Training, Layers and likeness in the dashboard: panels that are complete, and say what the numbers are."""
 
+import json
+import shlex
 import subprocess
 import sys
 from dataclasses import replace
@@ -9,6 +11,7 @@ import pytest
 
 from dntk_core import RunSpec, load_or_build
 from dntk_core.base.spec import InputSpec, ModelSpec, ProjectionSpec
+from dntk_core.cli.main import main
 from dntk_core.dashboard.asking import likeness
 from dntk_core.dashboard.choices.view import View
 from dntk_core.dashboard.drawing.recipe import python
@@ -61,7 +64,7 @@ def test_one_walks_back_as_long_as_the_tangent_holds():
     assert training.walk(np.array([0.1, 0.3, 0.6, 0.0]), labels) == "to no earlier checkpoint"
 
 
-def test_the_page_finds_its_series_and_offers_one_where_training_is_known(found, default_run):
+def test_the_page_finds_its_series_and_offers_one_where_training_is_known(found, default_run, capsys):
     here = page(found.runs[-1])
     # Other tests may have made another series of the same network, on other inputs.
     known = training.known(here)
@@ -75,9 +78,13 @@ def test_the_page_finds_its_series_and_offers_one_where_training_is_known(found,
         [sys.executable, "-c", python(here.run.key, training.calls(found))], capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
+    assert main(shlex.split(training.command(found))[3:]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["series"] == found.series.key and said["linear_error"] == found.across.linear_error.tolist()
+    assert main(["series", "0123"]) == 2 and "no series in the cache" in capsys.readouterr().err
 
 
-def test_groups_are_shown_with_the_numbers_they_have(store_folder):
+def test_groups_are_shown_with_the_numbers_they_have(store_folder, capsys):
     run = load_or_build(replace(SMALL, projection=replace(SMALL.projection, groups="blocks")))
     here = page(run)
     shares, between = layers.panels(here)
@@ -91,6 +98,10 @@ def test_groups_are_shown_with_the_numbers_they_have(store_folder):
     for panel in (shares, between):
         assert panel.read.endswith(".") and type(panel.figure)(panel.figure.to_dict())
     assert layers.panels(page(load_or_build(SMALL))) == ()
+    three = page(run, kernel=3)
+    assert main(shlex.split(layers.command(three))[3:]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["trace"] == layers.found(three).trace.tolist() != parts.trace.tolist()
 
 
 def test_two_runs_on_the_same_inputs_are_compared(found):

@@ -12,6 +12,7 @@ from dntk_core.dashboard.choices.view import View
 from dntk_core.dashboard.drawing.recipe import python
 from dntk_core.dashboard.page import Page
 from dntk_core.dashboard.sections import health, predictions, uncertainty
+from dntk_core.run.checkup import where
 from dntk_core.run.doubt import judged
 from dntk_core.run.live import Live
 
@@ -28,7 +29,10 @@ def test_every_panel_is_explained(here):
         assert panel.title and panel.read.endswith(".") and "$" in panel.definition, panel.key
 
 
-def test_the_command_of_a_prediction_says_what_the_page_shows(here, capsys):
+@pytest.mark.parametrize("method", ["local-global", "ridge-optimal"])
+def test_the_command_of_a_prediction_says_what_the_page_shows(here, capsys, method):
+    # Rows of ridge-optimal depend on the sidebar's ridge, whatever labels are read at.
+    here = replace(here, view=View(method=method))
     question = predictions.Question(7, 3, 5, "labels", "leave-one-out")
     found = predictions.explanation(here, question)
     words = shlex.split(predictions.command(here, question))
@@ -41,7 +45,7 @@ def test_the_command_of_a_prediction_says_what_the_page_shows(here, capsys):
 
 def test_the_code_of_these_pages_is_complete(here, capsys):
     calls = [*predictions.calls(here, predictions.Question()), *health.calls(here)]
-    calls += uncertainty.calls(here, "leave-one-out")
+    calls += uncertainty.calls(here, "leave-one-out", None)
     code = python(here.run.key, calls)
     exec(code, {})
     assert "Explanation(input=0" in capsys.readouterr().out
@@ -72,10 +76,12 @@ def test_a_suspicious_label_is_described_by_its_votes(here):
 
 
 def test_the_command_line_examines_a_run(here, capsys):
-    assert main(["health", "--run", here.run.key, "--top", "3", "--json"]) == 0
+    here = replace(here, view=View(kernel=3))
+    assert main([*shlex.split(health.command(here))[3:], "--top", "3"]) == 0
     said = json.loads(capsys.readouterr().out)
     found = health.suspicious(here)
-    assert [each["input"] for each in said["suspicious"]] == found.order[:3].tolist()
+    assert said["targets_held"] == where(health.insight(here), "logits", 3).targets.tolist()
+    assert [each["index"] for each in said["suspicious"]] == found.order[:3].tolist()
     assert main(["health", "--run", here.run.key]) == 0
     assert "labels are outvoted" in capsys.readouterr().out
 
@@ -88,3 +94,41 @@ def test_the_command_line_doubts_as_the_page_does(here, capsys):
     assert said["predictors"] == found
     table = uncertainty.numbers(here, "leave-one-out")
     assert list(table["predictor"]) == list(found) and table["NLL"][0] == f"{found['network']['nll']:.4f}"
+
+
+def clicked(panel, trace: int, point: int) -> dict:
+    """What a browser says of a click on a point of a panel."""
+    found = panel.figure.data[trace]
+    data = None if found.customdata is None else list(found.customdata[point])
+    return {"x": found.x[point], "y": found.y[point], "customdata": data, "series": found.name, "axis": found.xaxis}
+
+
+def test_a_bar_of_a_prediction_opens_the_input_or_gradient_that_it_stands_for(here):
+    _, speakers, synthetic = predictions.panels(here)
+    picks = [predictions.pick_at(speakers.key, clicked(speakers, 0, i)) for i in range(len(speakers.figure.data[0].y))]
+    shown = [name.split(" ") for name in speakers.figure.data[0].y]
+    assert [pick and pick.text for pick in picks] == [
+        f"input {words[1]}" if words[0] == "input" else None for words in shown
+    ]
+    assert predictions.pick_at(synthetic.key, clicked(synthetic, 0, 4)).text == "gradient 5"
+
+
+def test_a_point_of_a_diagram_opens_the_inputs_that_it_counts(here):
+    (trust,) = uncertainty.panels(here)
+    for place, count in enumerate(trust.figure.data[0].text):
+        pick = uncertainty.pick_at(here, clicked(trust, 0, place))
+        _, index, notes = uncertainty.doubted(here, pick.parts)
+        assert len(index) == len(notes) == count
+    last = len(trust.figure.data) - 1
+    point = clicked(trust, last, 30)
+    _, index, _ = uncertainty.doubted(here, uncertainty.pick_at(here, point).parts)
+    assert len(index) == round(point["x"] * len(here.run.test_labels)) > 0
+    assert uncertainty.doubted(here, ("nobody", "bin", "1")) is None
+
+
+def test_a_bar_of_margins_leads_to_its_first_label(here):
+    panel, found = health.labels(here), health.suspicious(here)
+    counts = np.array(panel.figure.data[0].y)
+    for place in np.flatnonzero(counts)[:5]:
+        assert health.rank_at(here, clicked(panel, 0, int(place))) == counts[:place].sum()
+    assert len(found.margin) == counts.sum()
