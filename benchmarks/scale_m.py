@@ -83,7 +83,8 @@ def measure(m: int, spectrum: str, K: int) -> dict:
             nonlocal live
             # Analysed by another process, as a page finds it: what is read is verified.
             live = live_of(run, store=Store(store.root))
-            live.modes(), live.decomposition(10)
+            live.modes()
+            live.decomposition(10)
 
         def place(**settings):
             return lambda: Distillation(**settings).scores(live)

@@ -97,11 +97,12 @@ def page(title: str, uses: Uses = (), scales: Mapping[str, Scale] = SCALES) -> I
             st.stop()
         here = enter(uses, scales)
         name_run(here.run)
-        ahead.follow(here.run.key)
         fold(here.run.key, title)
         links(navigation, here.link)
         before = frames.mine().answer
         try:
+            # It may draw the page anew: within reach of what is published.
+            ahead.follow(here.run.key)
             yield here
         finally:
             publish(here.link)

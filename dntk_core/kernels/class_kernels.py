@@ -81,7 +81,7 @@ class ClassKernels(Protocol):
 
     def rotate_whole(self, vectors: np.ndarray) -> np.ndarray:
         """VᵀΦ^c for vectors (m, r), where features are kept: (C, r, k)."""
-        ...
+        raise DNTKError(NOT_KEPT)
 
     def predict_mixed(self, mixed: np.ndarray, beta: np.ndarray) -> Iterator[np.ndarray]:
         """Φ*^c (AΦ^c)ᵀ β^c for mixed features (C, s, k) and weights (C, s, q), class by class: (t, q)."""
@@ -89,7 +89,7 @@ class ClassKernels(Protocol):
 
     def predict_features(self, w: np.ndarray) -> Iterator[np.ndarray]:
         """Φ*^c w^c for weights of features (C, k, q), where features are kept, class by class: (t, q)."""
-        ...
+        raise DNTKError(NOT_KEPT)
 
     def solve(self, targets: np.ndarray, lam: float | np.ndarray) -> np.ndarray:
         """α^c = (K^c + λI)⁻¹ y_c for targets (m, C) and one λ, or one for each class (C,): (C, m)."""
@@ -184,13 +184,7 @@ class Kernels(ClassKernels):
     def rotate(self, parts: Decomposition, share: float) -> None:
         return None
 
-    def rotate_whole(self, vectors: np.ndarray) -> np.ndarray:
-        raise DNTKError(NOT_KEPT)
-
     def predict_mixed(self, mixed: np.ndarray, beta: np.ndarray) -> Iterator[np.ndarray]:
-        raise DNTKError(NOT_KEPT)
-
-    def predict_features(self, w: np.ndarray) -> Iterator[np.ndarray]:
         raise DNTKError(NOT_KEPT)
 
     def solve(self, targets: np.ndarray, lam: float | np.ndarray) -> np.ndarray:
