@@ -17,6 +17,8 @@ from dntk_core.models.calling import arguments, in_precision_of, logits
 
 # Shares of a whole gradient's norm below which a parameter's is rounding.
 ROUNDING = 1e-6
+# In another batch rounding sends a few numbers to the other side of a ReLU's kink: a share of the gradient's norm.
+KINKS = 0.1
 # Inputs that are taken alone and in a batch, and those of them on which rules are compared with autograd.
 ALONE, PROBED = 8, 3
 
@@ -86,9 +88,13 @@ def _check_graph(network: Network, x: Batch) -> None:
 def _with_rules(network: Network, x: Batch, cotangent: Tensor, exact: dict[str, Tensor]) -> Network:
     """Take the parameters whose rules reproduce autograd on the example off the general path."""
     y, calls = record(network.module, x)
-    found = _by_rules(network, y, calls, cotangent)
+    found, whole = _by_rules(network, y, calls, cotangent), _by_autograd(network, y, cotangent)
     near, floor = tolerance(network), _floor(exact)
-    fast = {name for name, g in exact.items() if _agree(found.get(name, torch.zeros_like(g)), g, near, floor)}
+    fast = {
+        name
+        for name, g in whole.items()
+        if _agree(found.get(name, torch.zeros_like(g)), g, near, floor) and _alike(g, exact[name], near, floor)
+    }
     while mixed := {name for call in calls for leaf in call.leaves.values() for name in _torn(leaf.sources, fast)}:
         fast -= mixed
     rest = tuple(name for name in network.sizes if name not in fast)
@@ -112,6 +118,21 @@ def _by_rules(network: Network, y: Tensor, calls: tuple[Call, ...], cotangent: T
     return total
 
 
+def _by_autograd(network: Network, y: Tensor, cotangent: Tensor) -> dict[str, Tensor]:
+    """The same by autograd, input by input, from the same pass: name → (b, p)."""
+    with torch.enable_grad():
+        values = (of_kind(y, network.outputs) * cotangent).sum(1)
+    chosen = list(network.parameters.values())
+    try:
+        every = {"retain_graph": True, "allow_unused": True, "materialize_grads": True}
+        rows = [torch.autograd.grad(value, chosen, **every) for value in values]
+    except RuntimeError:
+        # A pass that cannot be gone back twice has no signals for more than one logit.
+        return {}
+    of_one = zip(network.parameters, zip(*rows, strict=True), strict=True)
+    return {name: torch.stack([g.to_dense().flatten().float() for g in each]) for name, each in of_one}
+
+
 def _torn(sources: tuple[str, ...], fast: set[str]) -> set[str]:
     """Parameters made into one tensor are all fast, or none."""
     return set() if fast.issuperset(sources) else fast.intersection(sources)
@@ -130,6 +151,12 @@ def _vmap_agrees(network: Network, x: Batch, cotangent: Tensor, exact: dict[str,
 def _floor(exact: dict[str, Tensor]) -> Tensor:
     """What is rounding in the gradient of every input, (b,)."""
     return ROUNDING * torch.stack([g.norm(dim=1) for g in exact.values()]).norm(dim=0)
+
+
+def _alike(together: Tensor, alone: Tensor, near: float, floor: Tensor) -> bool:
+    """Whether gradients (b, p) of one pass are those of inputs alone: some up to rounding, all but for few kinks."""
+    apart = (together - alone).norm(dim=1) - floor - 1e-12
+    return bool((apart <= KINKS * alone.norm(dim=1)).all() and (apart <= near * alone.norm(dim=1)).any())
 
 
 def _agree(ours: Tensor, exact: Tensor, near: float, floor: Tensor) -> bool:

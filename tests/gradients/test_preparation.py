@@ -210,3 +210,28 @@ def test_functions_of_the_old_style_and_packed_sequences_are_taken_input_by_inpu
     network = prepare(module, x)
     assert not network.vmapped and not {"head.weight", "head.bias"} & set(network.rest)
     torch.testing.assert_close(features(module, x), by_autograd(module, x), rtol=1e-4, atol=1e-5)
+
+
+class Kinked(nn.Module):
+    """One number of input 1 lies so near a ReLU's kink that rounding has it elsewhere when the input is alone."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.last = nn.Linear(6, 200), nn.Linear(200, 3)
+
+    def forward(self, x):
+        gate = torch.ones(len(x), 200)
+        gate[:, 0] = (x[:, 0] != 1) | (len(x) == 3)
+        z = self.first(x)
+        # Next to nothing itself, but for its gradient.
+        z = torch.cat([z[:, :1] - z[:, :1].detach() + 1e-8, z[:, 1:]], dim=1)
+        return self.last(gate * z)
+
+
+def test_a_kink_that_rounding_crosses_does_not_cost_the_fast_path():
+    torch.manual_seed(0)
+    x = torch.randn(3, 6)
+    x[1, 0] = 1
+    module = Kinked()
+    module.last.weight.data[:, 0] *= 20
+    assert not prepare(module, x).rest

@@ -7,9 +7,17 @@ function element(tag, className, text) {
   return made;
 }
 
+// A column's name and its value: the last word of a line.
+function line(text) {
+  const made = element("span", "line"), cut = text.lastIndexOf(" ");
+  made.append(element("span", "name", cut < 0 ? text : text.slice(0, cut)), element("span", "value", cut < 0 ? "" : text.slice(cut + 1)));
+  return made;
+}
+
 function drawn(card, clickable) {
   const made = element(clickable ? "button" : "div", "dntk-input");
-  const shown = element("span", card.text ? "shown words" : "shown", card.text);
+  const shown = element("span", card.text ? "shown words" : "shown", card.row ? "" : card.text);
+  if (card.row) shown.append(...card.text.split("\n").map(line));
   if (card.colour) shown.style.borderColor = card.colour;
   if (card.picture) {
     const picture = element("img", card.few ? "few" : "");
@@ -18,7 +26,7 @@ function drawn(card, clickable) {
     shown.append(picture);
   }
   made.append(shown, element("span", "title", card.title), element("span", "note", card.note));
-  made.title = [card.title, card.note].filter(Boolean).join(" · ");
+  made.title = [[card.title, card.note].filter(Boolean).join(" · "), card.text].filter(Boolean).join("\n");
   made.dataset.index = card.index;
   return made;
 }

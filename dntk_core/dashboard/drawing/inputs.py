@@ -31,7 +31,12 @@ button.dntk-input { cursor: pointer; }
 }
 .dntk-input img { width: 100%; height: 100%; object-fit: contain; }
 .dntk-input img.few { image-rendering: pixelated; }
-.dntk-input .shown.words { align-items: flex-start; padding: 4px 6px; overflow-wrap: anywhere; white-space: pre-line; }
+.dntk-inputs:has(.words) { grid-template-columns: repeat(auto-fill, minmax(150px, 1fr)); }
+.dntk-input .shown.words {
+  display: block; aspect-ratio: auto; height: 122px; padding: 4px 6px; overflow-wrap: anywhere; white-space: pre-line;
+}
+.dntk-input .line { display: flex; gap: 8px; font-variant-numeric: tabular-nums; }
+.dntk-input .line .name { flex: 1; opacity: 0.75; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 button.dntk-input:hover .shown, button.dntk-input:focus-visible .shown { border-color: var(--st-primary-color); }
 .dntk-input .title { font-weight: 600; margin-top: 3px; }
 .dntk-input .note { opacity: 0.75; }
@@ -55,6 +60,7 @@ class Card:
     picture: a picture as a data address, or nothing
     few:     whether that has so few pixels that they are drawn as squares
     text:    what stands in a picture's place: a table's row, a text's words
+    row:     whether that is a row, a column's name and its value on every line
     title, note: two short lines below it, plain text
     colour:  of its frame, or nothing
     """
@@ -63,6 +69,7 @@ class Card:
     picture: str = ""
     few: bool = False
     text: str = ""
+    row: bool = False
     title: str = ""
     note: str = ""
     colour: str = ""
@@ -120,7 +127,7 @@ def _face(run: Run, inputs: Inputs | None, split: str, index: int) -> dict[str, 
     if inputs is None:
         return {"text": f"{split} input {index + 1}"}
     if run.kind != IMAGE:
-        return {"text": in_words(run, inputs, index)}
+        return {"text": in_words(run, inputs, index), "row": run.kind == "table"}
     return {"picture": picture(inputs[index]), "few": max(cast(Images, inputs).shape[2:]) <= SMALL}
 
 
