@@ -31,6 +31,7 @@ from tests.browser.launch import chromium, serve
 PAGES = [label.replace(" ", "_") for _, label in pages()]
 RATIO, MILLISECONDS, FRAMES = 0.6, 250, 5
 PLOT = ".js-plotly-plot"
+TRACK = "*[@data-testid='stSlider']"
 # When each figure last changed since the last key press; of those, only what is on the screen counts.
 WATCH = """plot => {
   const inside = (node) => (node.nodeType === 1 ? node : node.parentElement)?.closest(plot);
@@ -94,13 +95,13 @@ class Page:
         """Drag the slider to and fro and back; how often a second a figure was drawn meanwhile."""
         self.tab.bring_to_front()
         handle = self.handle(slider)
-        thumb, track = (handle.locator(f"xpath=ancestor::div[{n}]").bounding_box() for n in (1, 2))
+        thumb, track = (handle.locator(f"xpath=ancestor::{at}").bounding_box() for at in ("div[1]", TRACK))
         x, y, width = thumb["x"] + thumb["width"] / 2, thumb["y"] + thumb["height"] / 2, track["width"]
         self.tab.mouse.move(x, y)
         self.tab.mouse.down()
         before, started = np.array(self.tab.evaluate(DRAWN)), time.monotonic()
         while (passed := time.monotonic() - started) < seconds:
-            self.tab.mouse.move(track["x"] + width * abs((passed + x / width) % 2 - 1), y)
+            self.tab.mouse.move(track["x"] + width * abs(passed % 2 - 1), y)
             self.tab.wait_for_timeout(10)
         rate = float((self.tab.evaluate(DRAWN) - before).max() / passed)
         self.tab.mouse.move(x, y)
