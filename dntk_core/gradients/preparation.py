@@ -124,8 +124,10 @@ def _by_autograd(network: Network, y: Tensor, cotangent: Tensor) -> dict[str, Te
         values = (of_kind(y, network.outputs) * cotangent).sum(1)
     chosen = list(network.parameters.values())
     try:
-        every = {"retain_graph": True, "allow_unused": True, "materialize_grads": True}
-        rows = [torch.autograd.grad(value, chosen, **every) for value in values]
+        rows = [
+            torch.autograd.grad(value, chosen, retain_graph=True, allow_unused=True, materialize_grads=True)
+            for value in values
+        ]
     except RuntimeError:
         # A pass that cannot be gone back twice has no signals for more than one logit.
         return {}

@@ -27,8 +27,8 @@ FILES = RunSpec(
             {
                 "model": "60d19a5d4379f2443fc9",
                 "inputs": "b22ca103581ae32a3cc8",
-                "features": "ef84f2b4ff86e9fbf2ea",
-                "kernels": "f1f8ae146293388f1c87",
+                "features": "9ccc1d629fee9db21440",
+                "kernels": "14ff9ea544bdb989921c",
             },
         ),
         (
@@ -36,8 +36,8 @@ FILES = RunSpec(
             {
                 "model": "8c2b20c7a79a1cd9c323",
                 "inputs": "30154204df70f98ba91e",
-                "features": "5e085f2a1eea75717c70",
-                "kernels": "fb96f4e05099d26820ba",
+                "features": "54984468fd650d376e07",
+                "kernels": "68ddfec2d4c12d625e51",
             },
         ),
         (
@@ -47,9 +47,9 @@ FILES = RunSpec(
                 "selected": "0de06fdfd9c1a055deb6",
                 "distilled": "e7273ef1046afc65da3a",
                 "inputs": "d3e7773f87369b7a486d",
-                "features": "80cd146d8ccd711460e8",
-                "judged": "9199306de6753eb13876",
-                "kernels": "7e1549a55e94b2c01cce",
+                "features": "0ffcf85c5dee68bd58bd",
+                "judged": "73ed746a9a7bb6ff8499",
+                "kernels": "9476a85ff178e0adb7e5",
             },
         ),
         (
@@ -60,9 +60,9 @@ FILES = RunSpec(
                 "distilled": "e7273ef1046afc65da3a",
                 "student": "19d204ba8e789fa04fa9",
                 "inputs": "d3e7773f87369b7a486d",
-                "features": "2d9d1013deaeafadbb9a",
-                "judged": "c1834bfb7169dd07831f",
-                "kernels": "7a06f9a731ce1225e435",
+                "features": "36854c9ae1d44ae7f043",
+                "judged": "c19c29ab5da39710001f",
+                "kernels": "45be4c09206ccfdc5876",
             },
         ),
     ],

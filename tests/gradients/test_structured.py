@@ -107,17 +107,6 @@ def test_the_error_on_a_residual_network_is_the_expected_one():
     assert np.sqrt(np.mean(errors)) < 1.3 * expected
 
 
-def test_filters_are_exact_along_the_constant_vector_and_unbiased_across_it():
-    network = prepare(nn.Sequential(nn.Conv2d(32, 8, 3, groups=2), nn.Flatten()), torch.randn(2, 32, 5, 5))
-    total = torch.zeros(144, 144)
-    for seed in range(200):
-        sketch = Filtered(network.calls[0], seed, "0.weight", 64, CPU)
-        for F in sketch.filters.reshape(2, -1, 144):
-            torch.testing.assert_close(F.T @ F @ torch.ones(144), torch.ones(144), rtol=1e-4, atol=1e-4)
-            total += F.T @ F / 400
-    torch.testing.assert_close(total, torch.eye(144), rtol=0, atol=0.06)
-
-
 def chosen(module: nn.Module, x: torch.Tensor) -> type | None:
     network = prepare(nn.Sequential(module, nn.Flatten()), x)
     return choose(network.calls, 2048, 10)
@@ -126,8 +115,6 @@ def chosen(module: nn.Module, x: torch.Tensor) -> type | None:
 def test_the_choice_follows_the_shape():
     torch.manual_seed(0)
     assert chosen(nn.Conv2d(128, 128, 3), torch.randn(2, 128, 10, 10)) is Filtered
-    assert chosen(nn.Conv2d(3, 64, 7, padding=3), torch.randn(2, 3, 32, 32)) is None
-    assert chosen(nn.Linear(192, 768), torch.randn(2, 65, 192)) is Filtered
     assert chosen(nn.Linear(2048, 2048), torch.randn(2, 2048)) is Convolved
     assert chosen(nn.Linear(512, 10), torch.randn(2, 512)) is None
     assert chosen(nn.BatchNorm2d(64), torch.randn(2, 64, 8, 8)) is None
