@@ -10,7 +10,7 @@ import torch
 
 torch.set_num_threads(1)
 
-# What takes longest is begun first, so that two workers end together; while one computes the embedded run for both, the
+# What takes longest is begun first, so that workers end together; while one computes the embedded run for both, the
 # other does what needs none.
 LONGEST = (
     "tests/browser/test_analysis.py",

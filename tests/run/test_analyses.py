@@ -101,7 +101,7 @@ def test_when_a_rank_is_killed_the_others_say_so_in_one_sentence_and_torchrun_st
         "    with joined() as together:\n"
         "        if together.sum(np.ones(1)) and together.rank and os.environ['TORCHELASTIC_RESTART_COUNT'] == '0':\n"
         "            os.kill(os.getpid(), 9)\n"
-        "        print('together', together.sum(np.ones(1)))\n"
+        "        print(f'together {together.sum(np.ones(1))}\\n', end='')\n"
         "except DNTKError as error:\n"
         "    raise SystemExit(f'error: {error}')\n"
     )
