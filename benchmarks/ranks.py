@@ -1,14 +1,16 @@
 """Why class ranks differ from the paper's 31–41 of 500: one factor at a time.
 
-    python -m benchmarks.ranks [--run NAME=KEY …] [--digits] [--out FOLDER]
+    python -m benchmarks.ranks [--run NAME=KEY …] [--digits] [--images FOLDER --weights FILE] [--out FOLDER]
 
 Every factor starts from the same setting (eigenvalues λ, not centred, all inputs, gradients of logits, all of k) and
 changes one thing. Of each run in the cache (`dntk runs` lists keys) its own features are used again: gradients of
 log-softmax, probabilities or the loss are sums of logits' gradients, a smaller k is a sketch of the sketch. --digits
-builds small runs that differ in training and dataset distillation. Printed are truncation ranks at ε = 0.05 over the
-classes, least to most and median, by √λ, λ and λ². A setting whose median is the paper's is then asked for the paper's
-other number, 12–15 % of misalignment in property (B) with ten clusters: what gives one and not the other is a
-coincidence. With --out a figure and the numbers are written to FOLDER/pictures/ranks.png and ranks.json.
+builds small runs that differ in training and dataset distillation, --images runs of a ResNet-18 that differ in these,
+in resolution, parameters and statistics (`rank_factors.py`; hours, kept in the cache as they are finished). Printed
+are truncation ranks at ε = 0.05 over the classes, least to most and median, by √λ, λ and λ². A setting whose median is
+the paper's is then asked for the paper's other number, 12–15 % of misalignment in property (B) with ten clusters: what
+gives one and not the other is a coincidence. With --out a figure and the numbers are written to
+FOLDER/pictures/ranks.png and ranks.json.
 """
 
 import os
@@ -17,14 +19,15 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import argparse
 import json
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, replace
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
 import plotly.graph_objects as go
 
-from dntk_core.base.spec import DatasetSpec, RunSpec
+from benchmarks.rank_factors import Factor, digit_runs, image_runs
 from dntk_core.kernels.clusters import spectral_clusters
 from dntk_core.kernels.structure import coverage
 from dntk_core.readout.probabilities import softmax
@@ -172,28 +175,12 @@ def of_run(name: str, run: Run) -> Iterator[Level]:
         yield level(name, factor, setting, n, kernels)
 
 
-def digit_specs() -> Iterator[tuple[str, str, RunSpec]]:
-    """Small runs that differ in one thing from the embedded one, or from 50 distilled images per class of it."""
-    base = RunSpec.default()
-    for epochs in (0, 1, 3, 12, 40):
-        yield "epochs", str(epochs), replace(base, model=replace(base.model, epochs=epochs))
-    wmdd = DatasetSpec("wmdd", per_class=50, iterations=300)
-    for iterations in (1, 100, 300, 1000):
-        yield "steps of WMDD", str(iterations), replace(base, dataset=replace(wmdd, iterations=iterations))
-    yield "start of WMDD", "noise", replace(base, dataset=replace(wmdd, start="noise"))
-    for weight in (0.0, 100.0):
-        yield "batch-norm weight", f"{weight:g}", replace(base, dataset=replace(wmdd, bn_weight=weight))
-    for count in (10, 20):
-        yield "images per class", str(count), replace(base, dataset=replace(wmdd, per_class=count))
-
-
-def of_digits() -> Iterator[Level]:
-    base = replace(RunSpec.default(), inputs=replace(RunSpec.default().inputs, test=10))
-    yield from of_run("digits, small_resnet", load_or_build_kernels(base))
-    for factor, setting, spec in digit_specs():
-        run = load_or_build_kernels(replace(spec, inputs=base.inputs))
+def of_factors(name: str, factors: Iterable[Factor]) -> Iterator[Level]:
+    """A level per run; runs are computed, or found in the cache."""
+    for factor, setting, spec in factors:
+        run = load_or_build_kernels(spec)
         plain = [gram(Phi) for Phi in run.features]
-        yield level("digits, small_resnet", factor, setting, len(plain[0]), plain)
+        yield level(name, factor, f"{setting} (network {run.test_accuracy:.0%})", len(plain[0]), plain)
 
 
 def picture(levels: list[Level]) -> go.Figure:
@@ -229,24 +216,36 @@ def picture(levels: list[Level]) -> go.Figure:
     return go.Figure({"data": traces, "layout": layout})
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--run", nargs="*", default=[], metavar="NAME=KEY", help="runs in the cache")
-    parser.add_argument("--digits", action="store_true", help="build small runs of digits")
-    parser.add_argument("--out", type=Path, metavar="FOLDER", help="where figure and numbers are written")
-    arguments = parser.parse_args()
-    levels: list[Level] = []
+def asked(arguments: argparse.Namespace) -> Iterator[Level]:
+    """All levels that the flags ask for, one by one."""
     for each in arguments.run:
         name, _, key = each.partition("=")
         run = cached_kernels(find_run(key).spec)
         if run is None:
             raise SystemExit(f"the kernels of run {key} are not in the cache")
-        levels += of_run(name, run)
-    levels += of_digits() if arguments.digits else ()
+        yield from of_run(name, run)
+    if arguments.digits:
+        yield from of_factors("digits, small_resnet", digit_runs())
+    if arguments.images:
+        with tempfile.TemporaryDirectory() as scratch:
+            factors = image_runs(arguments.images, arguments.weights, Path(scratch))
+            yield from of_factors(f"{arguments.images.name}, ResNet-18", factors)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--run", nargs="*", default=[], metavar="NAME=KEY", help="runs in the cache")
+    parser.add_argument("--digits", action="store_true", help="build small runs of digits")
+    parser.add_argument("--images", type=Path, metavar="FOLDER", help="build runs of train/<class>/…, val/<class>/…")
+    parser.add_argument("--weights", type=Path, metavar="FILE", help="a ResNet-18's weights for them")
+    parser.add_argument("--out", type=Path, metavar="FOLDER", help="where figure and numbers are written")
+    arguments = parser.parse_args()
+    levels: list[Level] = []
     print("| network | factor | setting | inputs | √λ | λ | λ² |\n| --- | --- | --- | --- | --- | --- | --- |")
-    for each in levels:
+    for each in asked(arguments):
+        levels.append(each)
         print(f"| {each.network} | {each.factor} | {each.setting} | {each.n} | ", end="")
-        print(" | ".join(each.text(power) for power in POWERS), "|")
+        print(" | ".join(each.text(power) for power in POWERS), "|", flush=True)
     if arguments.out:
         from dntk_core.dashboard.offline.pictures import save_pictures
 
