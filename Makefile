@@ -16,9 +16,9 @@ build: $(VENV)/installed
 	chmod 700 cache
 	$(BIN)/python -m dntk_core build
 
-# One thread each: a small machine has two cores, and browser tests wait a third of their time.
+# Two workers with one thread each: tests start processes of their own, and a small machine has two cores.
 test: $(VENV)/installed browser
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 3 --no-loadscope-reorder
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --no-loadscope-reorder
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check .

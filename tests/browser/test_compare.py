@@ -18,6 +18,9 @@ def test_two_runs_side_by_side_under_the_same_sliders(tab, default_run, small_ru
         before,
     )
     assert one.parameter("other") == small_run.key
+    # Another test may have given the run a name, which then stands before it.
+    assert small_run.spec.summary in one.combobox("Compare with").input_value()
+    one.pick("Cost").wait_for_parameter("figures", "Cost")
 
 
 def test_settings_are_pinned_as_a_and_b_is_tuned_beside_them(tab):
