@@ -21,16 +21,15 @@ from time import process_time
 
 import numpy as np
 
-from benchmarks.scale_m import problem
+from benchmarks.scale_m import made
+from dntk_core.cache.store import Store
 from dntk_core.dashboard.choices.view import View
 from dntk_core.dashboard.drawing.inputs import cards
 from dntk_core.dashboard.offline.pages import page_of
 from dntk_core.dashboard.page import Page
 from dntk_core.dashboard.sections import predictions
 from dntk_core.distill.mixing import selection
-from dntk_core.kernels.feature_kernels import FeatureKernels
 from dntk_core.readout.ridge import READOUTS
-from dntk_core.run.from_features import from_features
 from dntk_core.run.pipeline import Run
 
 K, GRADIENTS = 2048, 50
@@ -45,15 +44,6 @@ QUESTIONS = (
 )
 # Seconds, up to so many kernel inputs.
 LIMITS = {4000: 0.05, 20000: 1.0}
-
-
-def synthetic_run(folder: Path, m: int) -> Run:
-    """A run of m kernel inputs in the cache of this process."""
-    made = problem(folder, m, "slow", K)
-    kernels = made.kernels
-    assert isinstance(kernels, FeatureKernels)
-    labels = made.targets.argmax(axis=1), made.logits.argmax(axis=1)
-    return from_features(kernels.features, kernels.test_features, made.targets, made.logits, *labels)
 
 
 def look(here: Page, question: predictions.Question) -> float:
@@ -98,7 +88,7 @@ def main() -> int:
     for m in options.parse_args().m:
         with tempfile.TemporaryDirectory() as folder:
             os.environ["DNTK_CACHE_DIR"] = str(Path(folder) / "cache")
-            kept &= table(synthetic_run(Path(folder), m))
+            kept &= table(made(Path(folder), Store(), m, "slow", K))
     return int(not kept)
 
 
