@@ -162,7 +162,7 @@ def _timed(stage: str, work: Work) -> Contents:
     """Build a stage; its note tells what that took."""
     from dntk_core.base.device import on_free_cores
 
-    started = time.perf_counter()
+    started, worked = time.perf_counter(), time.process_time()
     forget_peak()
     try:
         with on_free_cores():
@@ -174,7 +174,8 @@ def _timed(stage: str, work: Work) -> Contents:
             f"memory ran out at the stage {stage!r}; choose a smaller --memory or --batch, fewer inputs or smaller "
             "images, then start again: what is finished is kept"
         ) from error
-    return contents, note | {"seconds": time.perf_counter() - started, "peak_bytes": peak_bytes()}
+    cost = {"seconds": time.perf_counter() - started, "processor_seconds": time.process_time() - worked}
+    return contents, note | cost | {"peak_bytes": peak_bytes()}
 
 
 def open_run(key: str, store: Store | None = None) -> Run:

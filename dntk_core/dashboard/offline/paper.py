@@ -154,11 +154,11 @@ def write_results(
     body += ["", "## Blocks", "", *_blocks(results)]
     save_pictures(results.pictures)
     points = list(_summary(results))
-    spent = sum(artifact.note["seconds"] for artifact in _artifacts(runs).values())
+    spent = sum(artifact.note.get("processor_seconds", 0.0) for artifact in _artifacts(runs).values())
     lines = ["# The paper's experiments, rebuilt", "", f"    {command}", "", LEGEND, ""]
     lines += ["## Summary", "", f"Of the run nearest to the paper's: **{results.nearest}**.", ""]
     lines += [table(CLAIMS, [point.row for point in points]), "", *_runs(runs), *body, "", *_rules()]
-    lines += ["", f"Stages took {duration(spent)} by the clock when they were computed, this page "]
+    lines += ["", f"Stages took {duration(spent)} of processor time when they were computed, this page "]
     lines[-1] += f"{duration(time.perf_counter() - started)} beside whatever else ran."
     target = folder / "results.md"
     target.write_text("\n".join(lines) + "\n")
@@ -208,9 +208,10 @@ def _runs(runs: Mapping[str, Run | None]) -> list[str]:
         )
     for (_, stage), artifact in _artifacts(runs).items():
         named = ", ".join(name for name, run in runs.items() if run and _key(run, stage) == _key_of(artifact))
-        stages.append([named, stage, duration(artifact.note["seconds"]), size(artifact.note["peak_bytes"])])
-    costs = table(["run", "stage", "time", "peak memory"], stages)
-    summary = "<details><summary>what each stage cost, by the clock</summary>"
+        took = [duration(artifact.note.get(of, 0.0)) for of in ("seconds", "processor_seconds")]
+        stages.append([named, stage, *took, size(artifact.note["peak_bytes"])])
+    costs = table(["run", "stage", "by the clock", "of processors", "peak memory"], stages)
+    summary = "<details><summary>what each stage cost</summary>"
     return ["## Runs", "", table(header, rows), "", summary, "", costs, "", "</details>"]
 
 
