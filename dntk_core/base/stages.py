@@ -237,7 +237,8 @@ def _of(kind: type) -> Callable[[Any], bool]:
 # What notes of any stage must be like where they have these names; an artifact whose notes are not is damaged.
 NOTES: dict[str, Callable[[Any], bool]] = {
     **dict.fromkeys(("class_names", "skipped", "general_path", "names"), _texts),
-    **dict.fromkeys(("seconds", "processor_seconds", "peak_bytes", "gradient_seconds", "forward_flops", "threads"), _number),
+    **dict.fromkeys(("seconds", "processor_seconds", "gradient_seconds", "peak_bytes"), _number),
+    **dict.fromkeys(("forward_flops", "threads"), _number),
     **dict.fromkeys(("test_accuracy", "n", "parameters", "fast_parameters", "k"), _number),
     **dict.fromkeys(("name", "preprocessing", "features_key", "last"), _of(str)),
     **dict.fromkeys(("projection_error", "class_sketch", "code", "trust"), _of(dict)),
