@@ -21,14 +21,18 @@ Result = TypeVar("Result")
 _LOOK_SECONDS = 0.1
 
 
-def _ticks() -> tuple[int, int]:
-    """Idle and total clock ticks of all cores since the machine started; none where Linux does not count them."""
+def ticks() -> tuple[float, int]:
+    """Clock ticks of all cores so far: those that others leave to us, idle or used by this process, and all of them.
+
+    Both are 0 where Linux does not count them.
+    """
     try:
-        ticks = [int(word) for word in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]]
+        kinds = [int(word) for word in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]]
     except OSError:
         return 0, 0
+    own = time.process_time() * os.sysconf("SC_CLK_TCK")
     # Idle, and idle while a disk is waited for.
-    return ticks[3] + ticks[4], sum(ticks)
+    return kinds[3] + kinds[4] + own, sum(kinds)
 
 
 def _quota() -> int:
@@ -49,14 +53,15 @@ def cores() -> int:
     return max(1, min(limits))
 
 
-def free_cores() -> int:
-    """How many of them nobody else uses just now; at least 1."""
+def free_cores(since: tuple[float, int] | None = None) -> int:
+    """How many of them nobody else has used since then, or uses just now; at least 1."""
     if cores() == 1:
         return 1
-    before = _ticks()
-    time.sleep(_LOOK_SECONDS)
-    idle, total = (late - early for late, early in zip(_ticks(), before, strict=True))
-    share = idle / total if total else 1.0
+    if since is None:
+        since = ticks()
+        time.sleep(_LOOK_SECONDS)
+    ours, total = (late - early for late, early in zip(ticks(), since, strict=True))
+    share = ours / total if total else 1.0
     return max(1, min(cores(), round(share * (os.cpu_count() or 1))))
 
 

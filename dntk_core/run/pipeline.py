@@ -165,8 +165,8 @@ def _timed(stage: str, work: Work) -> Contents:
     started, worked = time.perf_counter(), time.process_time()
     forget_peak()
     try:
-        with on_free_cores():
-            contents, note = builder(stage).build(work)
+        with on_free_cores(work.report) as report:
+            contents, note = builder(stage).build(replace(work, report=report))
     except (RuntimeError, MemoryError) as error:
         if not out_of_memory(error):
             raise

@@ -1,4 +1,6 @@
+import os
 import threading
+import time
 from threading import Barrier, Event
 
 import numpy as np
@@ -97,7 +99,15 @@ def test_a_busy_machine_has_no_free_core(monkeypatch):
     monkeypatch.setattr(threads, "cores", lambda: 4)
     monkeypatch.setattr(threads, "_LOOK_SECONDS", 0)
     for idle, free in ((0, 1), (50, 2), (100, 4)):
-        ticks = iter([(0, 0), (idle, 100)])
-        monkeypatch.setattr(threads, "_ticks", lambda ticks=ticks: next(ticks))
+        counted = iter([(0, 0), (idle, 100), (idle, 100)])
+        monkeypatch.setattr(threads, "ticks", lambda counted=counted: next(counted))
         monkeypatch.setattr(threads.os, "cpu_count", lambda: 4)
-        assert free_cores() == free
+        assert free_cores() == free == free_cores((0, 0))
+
+
+def test_what_this_process_uses_is_not_taken_from_it():
+    (ours, total), end = threads.ticks(), time.process_time() + 0.3
+    while time.process_time() < end:
+        pass
+    later, all_later = threads.ticks()
+    assert later - ours >= 0.25 * os.sysconf("SC_CLK_TCK") and all_later >= total
