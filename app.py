@@ -11,7 +11,7 @@ from dntk_core.dashboard.asking.opened import opened
 from dntk_core.dashboard.choices.picks import on_click
 from dntk_core.dashboard.choices.sidebar import publish
 from dntk_core.dashboard.computing import ahead, computations
-from dntk_core.dashboard.drawing import frames
+from dntk_core.dashboard.drawing import frames, library
 from dntk_core.dashboard.drawing.navigation import links
 from dntk_core.dashboard.drawing.panel import show
 from dntk_core.dashboard.home import WHAT, cached_runs, new_run, steps, summary
@@ -61,4 +61,5 @@ if __name__ == "__main__":
     home()
 else:
     # What `streamlit run` serves: every request passes the gate before Streamlit sees it.
-    app = st.App(__file__, routes=[frames.route()], middleware=[Middleware(Gate)], lifespan=ends_when_told)
+    routes = [frames.route(), library.route()]
+    app = st.App(__file__, routes=routes, middleware=[Middleware(Gate)], lifespan=ends_when_told)

@@ -5,13 +5,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import plotly
 import plotly.graph_objects as go
 import streamlit as st
-from streamlit.components.v1 import declare_component
 from streamlit.components.v2 import component
 
-from dntk_core.dashboard.drawing.navigation import base_path
+from dntk_core.dashboard.drawing import library
 
 _HTML = """
 <h4 class="dntk-title"></h4>
@@ -61,12 +59,5 @@ def plot(figure: go.Figure, *, key: str, title: str, read: str, on_click: Callab
 
 def payload(figure: go.Figure, *, title: str, read: str, name: str) -> bytes:
     """What the browser gets, as JSON: the figure, what stands above it, its file name, where plotly.js is."""
-    head = json.dumps({"plotly": _library(), "title": title, "read": read, "name": name})
+    head = json.dumps({"plotly": library.address(), "title": title, "read": read, "name": name})
     return f'{head[:-1]}, "figure": {figure.to_json(validate=False)}}}'.encode()
-
-
-@st.cache_resource
-def _library() -> str:
-    """Let the server hand out the installed plotly.js and return its address: no internet is needed."""
-    declare_component("plotly", path=Path(plotly.__file__).parent / "package_data")
-    return f"{base_path()}/component/{__name__}.plotly/plotly.min.js"
