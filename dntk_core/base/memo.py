@@ -26,8 +26,12 @@ def nbytes(value: Any) -> int:
     return 0
 
 
+# Bytes that any value counts for beside its arrays where one is to be forgotten.
+ENTRY = 1000
+
+
 class Memo:
-    """Remember values by key, up to `limit` bytes, forgetting the one longest unused.
+    """Remember values by key, up to `limit` bytes, forgetting those longest unused, large ones sooner than small ones.
 
     Threads that ask for the same key at once wait for one computation; a failed one is not remembered.
     """
@@ -64,8 +68,9 @@ class Memo:
     def _forget(self, keep: Hashable) -> None:
         # The newest stays even if it alone is over the limit: someone is about to use it.
         excess = sum(self._sizes.values()) - self._limit
-        for key in [key for key in self._values if key in self._sizes and key != keep]:
-            if excess <= 0:
-                break
+        while excess > 0 and (known := [key for key in self._values if key in self._sizes and key != keep]):
+            # One large value is not to push out a hundred small ones, which may have taken as long to compute.
+            held = {key: (self._sizes[key] + ENTRY) * (len(known) - i) for i, key in enumerate(known)}
+            key = max(known, key=held.__getitem__)
             del self._values[key]
             excess -= self._sizes.pop(key)

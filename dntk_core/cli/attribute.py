@@ -5,8 +5,8 @@ from argparse import ArgumentParser, Namespace
 from dntk_core.base.errors import DNTKError
 from dntk_core.base.numbering import FIRST, number
 from dntk_core.cli.flags import add_distillation, add_json, add_run, distillation_of, run_of
+from dntk_core.run.analyses import live_of
 from dntk_core.run.insight import LABEL_RIDGE, TARGETS, Explanation, Insight
-from dntk_core.run.live import Live
 from dntk_core.run.pipeline import Run
 from dntk_core.uses.attribution import ATTRIBUTIONS
 
@@ -49,7 +49,7 @@ def run(arguments: Namespace) -> tuple[dict, str]:
     last = number(len(opened.test_labels) - 1)
     if not FIRST <= arguments.input <= last:
         raise DNTKError(f"the input must lie in {FIRST}..{last}, the run's test inputs, got {arguments.input}")
-    live = Live(opened.problem, chosen.seed)
+    live = live_of(opened, chosen.seed)
     mixing = None if arguments.full else chosen.mixing(live)
     found = Insight(opened, live).explain(
         arguments.input - FIRST,

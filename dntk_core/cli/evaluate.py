@@ -3,7 +3,6 @@
 from argparse import ArgumentParser, Namespace
 
 from dntk_core.cli.flags import add_distillation, add_json, add_run, distillation_of, run_of
-from dntk_core.kernels.ridge import absolute_ridge
 from dntk_core.readout.leave_one_out import RIDGES
 from dntk_core.readout.metrics import METRICS
 from dntk_core.run.analyses import live_of
@@ -33,7 +32,7 @@ def run(arguments: Namespace) -> tuple[dict, str]:
         "suggested_ridge": suggested,
         "readout": chosen.readout,
         "setting": mixing.description,
-        "lambda": absolute_ridge(run.kernels, chosen.ridge),
+        "lambda": live.lam(chosen.ridge),
         "s": mixing.size,
         "rows": dict(mixing.counts),
         "removed": mixing.removed,

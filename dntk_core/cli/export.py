@@ -6,8 +6,8 @@ from pathlib import Path
 from dntk_core.base.errors import DNTKError
 from dntk_core.base.terminal import size
 from dntk_core.cli.flags import add_distillation, add_json, add_run, distillation_of, run_of
+from dntk_core.run.analyses import live_of
 from dntk_core.run.export import EXPORTS, export_distilled
-from dntk_core.run.live import Live
 
 HELP = "write a distilled gradient set to a file"
 
@@ -28,7 +28,7 @@ def run(arguments: Namespace) -> tuple[dict, str]:
     if path.suffix not in EXPORTS or not path.parent.is_dir():
         raise DNTKError(f"--out must be a file named *{' or *'.join(EXPORTS)} in a folder that exists, got {path}")
     run = run_of(arguments)
-    mixing, command = chosen.mixing(Live(run.problem, chosen.seed)), chosen.command(run.key)
+    mixing, command = chosen.mixing(live_of(run, chosen.seed)), chosen.command(run.key)
     distilled = export_distilled(run, mixing, path, chosen.ridge, chosen.settings, command, chosen.readout)
     result = {"path": str(path), "bytes": path.stat().st_size, "manifest": distilled.manifest}
     return result, f"{path}: {len(distilled.targets)} gradients, {size(result['bytes'])}, read back and checked"

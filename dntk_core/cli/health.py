@@ -8,9 +8,9 @@ from dntk_core.base.numbering import number
 from dntk_core.cli.flags import add_class, add_json, add_method, add_readout, add_ridge, add_run, class_of, run_of
 from dntk_core.readout.curves import Curve
 from dntk_core.readout.leave_one_out import RIDGES, LeaveOneOut
+from dntk_core.run.analyses import live_of
 from dntk_core.run.checkup import LeftOutSizes, alignments, left_out_sizes, risks, suspicious_labels, usual_sizes, where
 from dntk_core.run.insight import Insight
-from dntk_core.run.live import Live
 
 HELP = "whether a kernel is fit for its targets, and which labels look wrong"
 
@@ -29,7 +29,7 @@ def add(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> tuple[dict, str]:
     """Examine a run."""
     opened = run_of(arguments)
-    insight = Insight(opened, Live(opened.problem))
+    insight = Insight(opened, live_of(opened))
     left, risk, aligned = insight.live.leave_one_out(RIDGES), risks(insight, RIDGES), alignments(insight)
     found, names = suspicious_labels(insight), opened.class_names
     c = class_of(arguments, opened)

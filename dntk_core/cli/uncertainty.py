@@ -8,10 +8,10 @@ from dntk_core.base.terminal import Bar
 from dntk_core.cli.flags import add_distillation, add_json, add_run, distillation_of, run_of
 from dntk_core.data.shifts import SHIFTS
 from dntk_core.run.also import add_inputs, added
+from dntk_core.run.analyses import live_of
 from dntk_core.run.asked import ask
 from dntk_core.run.doubt import Doubt, judged, shifted, told_apart
 from dntk_core.run.insight import Insight
-from dntk_core.run.live import Live
 from dntk_core.uses.calibration import JUDGEMENTS
 from dntk_core.uses.uncertainty import NOISES
 
@@ -40,7 +40,7 @@ def run(arguments: Namespace) -> tuple[dict, str]:
     """Judge a run."""
     also = [_named(each) for each in arguments.also]
     distillation, opened = distillation_of(arguments), run_of(arguments)
-    live = Live(opened.problem, distillation.seed)
+    live = live_of(opened, distillation.seed)
     doubt = Doubt(Insight(opened, live), distillation.mixing(live), arguments.noise, distillation.readout)
     found = judged(doubt.test(), opened.test_labels)
     result: dict = {"run": opened.key, "ridge": doubt.ridge, "temperature": doubt.temperature, "predictors": found}

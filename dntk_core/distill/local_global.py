@@ -140,10 +140,9 @@ class Lifted(Mixing):
 
     def averaged(self, targets: np.ndarray) -> np.ndarray:
         """A Y for targets (m, C): (s, C); cluster by cluster, without A."""
-        found, parts = np.empty((self.size, targets.shape[1])), self.parts
-        for h in range(parts.H):
-            rows, members = np.flatnonzero(parts.cluster[self.local] == h), np.flatnonzero(parts.labels == h)
-            found[rows] = parts.local[np.ix_(members, parts.rank[self.local[rows]])].T @ targets[members]
+        found = np.empty((self.size, targets.shape[1]))
+        for rows, members, vectors in self.parts.within(self.local):
+            found[rows] = vectors.T @ targets[members]
         found[len(self.local) :] = self._whole.T @ targets
         return found
 

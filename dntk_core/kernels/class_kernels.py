@@ -1,6 +1,6 @@
 """What the kernels of all classes answer, K^c = Φ^c Φ^cᵀ and K*^c = Φ*^c Φ^cᵀ, and those that are arrays."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
@@ -83,7 +83,7 @@ class ClassKernels(Protocol):
         """VᵀΦ^c for vectors (m, r), where features are kept: (C, r, k)."""
         raise DNTKError(NOT_KEPT)
 
-    def predict_mixed(self, mixed: np.ndarray, beta: np.ndarray) -> Iterator[np.ndarray]:
+    def predict_mixed(self, mixed: Iterable[np.ndarray], beta: np.ndarray) -> Iterator[np.ndarray]:
         """Φ*^c (AΦ^c)ᵀ β^c for mixed features (C, s, k) and weights (C, s, q), class by class: (t, q)."""
         ...
 
@@ -184,7 +184,7 @@ class Kernels(ClassKernels):
     def rotate(self, parts: Decomposition, share: float) -> None:
         return None
 
-    def predict_mixed(self, mixed: np.ndarray, beta: np.ndarray) -> Iterator[np.ndarray]:
+    def predict_mixed(self, mixed: Iterable[np.ndarray], beta: np.ndarray) -> Iterator[np.ndarray]:
         raise DNTKError(NOT_KEPT)
 
     def solve(self, targets: np.ndarray, lam: float | np.ndarray) -> np.ndarray:

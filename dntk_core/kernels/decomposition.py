@@ -1,11 +1,14 @@
 """A kernel's eigenvectors seen whole and cluster by cluster."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from dntk_core.base.errors import DNTKError
+from dntk_core.base.memo import nbytes
 from dntk_core.base.threads import each
+from dntk_core.cache.rows import Array
 from dntk_core.kernels.kernel import Kernel, as_kernel
 from dntk_core.kernels.spectrum import Between, Spectrum, spectrum
 
@@ -20,7 +23,7 @@ class Decomposition:
     cluster:  (q,)      cluster h of local eigenvector i; ascending
     rank:     (q,)      its place within its cluster, 0 = largest eigenvalue
     values:   (q,)      its eigenvalue
-    local:    (m, w)    entry (x, j) = that of input x in the j-th local eigenvector of its cluster, 0 beyond the last
+    local:    H arrays (n_h, q_h), local eigenvectors of every cluster, its inputs in order; may lie in files
     overlap:  (q, L)    ⟨û_i, u_j⟩; its rows of one cluster are u_j restricted to it, in local coordinates
 
     Where all spectra are complete q = L = m. Of incomplete ones, truncation ranks are cut to what is known, and
@@ -33,13 +36,13 @@ class Decomposition:
     cluster: np.ndarray
     rank: np.ndarray
     values: np.ndarray
-    local: np.ndarray
+    local: tuple[Array, ...]
     overlap: np.ndarray
 
     @property
     def nbytes(self) -> int:
         """What it holds beside the spectrum, which is remembered by itself."""
-        return self.local.nbytes + self.overlap.nbytes + self.labels.nbytes + 3 * self.values.nbytes
+        return nbytes(self.local) + self.overlap.nbytes + self.labels.nbytes + 3 * self.values.nbytes
 
     def by(self, energy: str) -> "Decomposition":
         """The same decomposition with ranks by another energy of ENERGIES."""
@@ -58,8 +61,16 @@ class Decomposition:
 
     def lift(self, chosen: np.ndarray) -> np.ndarray:
         """Pad local eigenvectors with zeros: column i is û of chosen[i], (m, n)."""
-        inside = self.labels[:, None] == self.cluster[chosen]
-        return np.where(inside, self.local[:, self.rank[chosen]], 0.0)
+        lifted = np.zeros((len(self.labels), len(chosen)))
+        for columns, members, vectors in self.within(chosen):
+            lifted[np.ix_(members, columns)] = vectors
+        return lifted
+
+    def within(self, chosen: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """For each cluster: which of chosen (n,) are its own, its inputs (n_h,), and those eigenvectors (n_h, ·)."""
+        for h, members in enumerate(members_of(self.labels)):
+            columns = np.flatnonzero(self.cluster[chosen] == h)
+            yield columns, members, np.asarray(self.local[h])[:, self.rank[chosen[columns]]]
 
     def bounds(self, epsilon: float) -> Between:
         """Where the truncation rank of K lies."""
@@ -93,7 +104,11 @@ def decompose(kernel: np.ndarray | Kernel, labels: np.ndarray, known: Spectrum |
     if labels.shape != (kernel.m,) or not np.array_equal(np.unique(labels), np.arange(labels.max(initial=0) + 1)):
         raise DNTKError(f"labels must be ({kernel.m},) integers 0..H-1 with no cluster empty, got shape {labels.shape}")
     known = spectrum(kernel) if known is None else known
-    return assembled(known, labels, tuple(spectrum(kernel.restrict(members)) for members in members_of(labels)))
+    groups = members_of(labels)
+    parts = [spectrum(kernel.restrict(members)) for members in groups]
+    overlap = [part.vectors.T @ known.vectors[members] for members, part in zip(groups, parts, strict=True)]
+    bare = tuple(replace(part, vectors=part.vectors[:, :0]) for part in parts)
+    return assembled(known, labels, bare, tuple(part.vectors for part in parts), np.concatenate(overlap))
 
 
 def members_of(labels: np.ndarray) -> list[np.ndarray]:
@@ -102,22 +117,14 @@ def members_of(labels: np.ndarray) -> list[np.ndarray]:
 
 
 def assembled(
-    known: Spectrum, labels: np.ndarray, parts: tuple[Spectrum, ...], overlap: np.ndarray | None = None
+    known: Spectrum, labels: np.ndarray, parts: tuple[Spectrum, ...], local: tuple[Array, ...], overlap: np.ndarray
 ) -> Decomposition:
-    """Put the spectra of a kernel and of its clusters labels (m,) together; their overlap may be at hand."""
-    groups, counts = members_of(labels), [len(part.values) for part in parts]
-    local = np.zeros((len(labels), max(counts)), parts[0].vectors.dtype)
-    for members, part in zip(groups, parts, strict=True):
-        local[members, : len(part.values)] = part.vectors
-    if overlap is None:
-        overlap = np.concatenate(
-            [part.vectors.T @ known.vectors[members] for members, part in zip(groups, parts, strict=True)]
-        )
-    cluster = np.repeat(np.arange(len(groups)), counts)
+    """Put the spectra of a kernel and of its clusters labels (m,) together; the others as in `Decomposition`."""
+    counts = [len(part.values) for part in parts]
+    cluster = np.repeat(np.arange(len(parts)), counts)
     rank = np.concatenate([np.arange(count) for count in counts])
     values = np.concatenate([part.values for part in parts])
-    bare = tuple(replace(part, vectors=np.empty((part.m, 0))) for part in parts)
-    return Decomposition(known, bare, labels, cluster, rank, values, local, overlap)
+    return Decomposition(known, parts, labels, cluster, rank, values, local, overlap)
 
 
 def permuted(

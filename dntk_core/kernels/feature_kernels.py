@@ -1,6 +1,6 @@
 """The kernels of all classes of many inputs, kept as the features they are products of."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -86,8 +86,8 @@ class FeatureKernels(ClassKernels):
     def rotate_whole(self, vectors: np.ndarray) -> np.ndarray:
         return rotate(self.features, None, vectors)
 
-    def predict_mixed(self, mixed: np.ndarray, beta: np.ndarray) -> Iterator[np.ndarray]:
-        return self.predict_features(np.stack([rows.T @ b for rows, b in zip(mixed, beta, strict=True)]))
+    def predict_mixed(self, mixed: Iterable[np.ndarray], beta: np.ndarray) -> Iterator[np.ndarray]:
+        return self.predict_features(np.stack([transposed_times(*pair) for pair in zip(mixed, beta, strict=True)]))
 
     def predict_features(self, w: np.ndarray) -> Iterator[np.ndarray]:
         for test, each in zip(self.test_features, w, strict=True):

@@ -12,8 +12,10 @@ from dntk_core.kernels import krylov
 from dntk_core.kernels.kernel import DenseKernel, Eigenpairs
 from dntk_core.kernels.krylov import enough, leading_eigenpairs, suffice
 
-# Rows of features that are turned to float64 at a time.
+# Rows of features that are turned to float64 at a time where they are multiplied with each other.
 TILE = 2048
+# Bytes of them where they are multiplied with a few vectors, which takes half the time while they are in the cache.
+CACHED = 2**22
 # Up to this many inputs every eigenpair is computed.
 FEW = 1024
 # Up to this many it is, too, where leading ones do not suffice: a slow spectrum has nearly as many as there are inputs.
@@ -151,8 +153,9 @@ def decomposed(moment: np.ndarray, m: int) -> tuple[np.ndarray, np.ndarray]:
 
 def tiles(Phi: Array, dtype: type = np.float64) -> Iterator[tuple[slice, np.ndarray]]:
     """Features (m, k) a few rows at a time, in float64 or another type: pairs of a slice and its rows."""
-    for start in range(0, len(Phi), TILE):
-        rows = slice(start, start + TILE)
+    step = max(CACHED // (8 * Phi.shape[1]), 1)
+    for start in range(0, len(Phi), step):
+        rows = slice(start, start + step)
         yield rows, np.asarray(Phi[rows], dtype=dtype)
 
 

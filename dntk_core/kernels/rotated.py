@@ -1,5 +1,6 @@
 """Features in the eigenvectors of a decomposition, met once: what mixes eigenvectors is then a choice of rows."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,33 +14,68 @@ from dntk_core.kernels.features import transposed_times
 class Rotated:
     """Rows û_iᵀΦ^c of local eigenvectors, in float32 as the features are, and their products with each other.
 
+    Both may lie in a file, and are read class by class.
     place: (n,)       where local eigenvector i of the decomposition has its row; -1 if it has none
     local: (C, q, k)  R^c, row by row û_iᵀΦ^c
     gram:  (C, p, p)  R^cR^cᵀ where there are at most as many rows as features, else R^cᵀR^c: p = min(q, k)
     """
 
     place: np.ndarray
-    local: np.ndarray
-    gram: np.ndarray
+    local: Array
+    gram: Array
 
-    def rows(self, local: np.ndarray, whole: np.ndarray) -> np.ndarray:
-        """AΦ^c, A the chosen eigenvectors, local ones first, then rows (C, G, k) of global ones: (C, s, k)."""
-        return np.concatenate([self.local[:, self.place[local]], whole], axis=1)
+    @property
+    def between_rows(self) -> bool:
+        """Whether the products are those between rows."""
+        return self.gram.shape[1] == self.local.shape[1]
 
-    def products(self, local: np.ndarray, whole: np.ndarray) -> np.ndarray:
-        """Products of `rows` M^c with each other: M^cM^cᵀ (C, s, s), of more rows than features M^cᵀM^c (C, k, k)."""
-        k = self.local.shape[2]
-        own, s = self.place[local], len(local) + whole.shape[1]
-        within = self._between_rows if s <= k else self._between_features
-        found = np.empty((len(self.local), min(s, k), min(s, k)))
-        for c, more in enumerate(whole):
-            within(c, own, np.asarray(more, np.float64), found[c])
+    def choose(self, local: np.ndarray, whole: np.ndarray, gaps: np.ndarray) -> "Chosen":
+        """Take rows of local eigenvectors (n,) of the decomposition, then those of rows (C, g, k) of global ones."""
+        return Chosen(self, self.place[local], whole, gaps)
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """Rows M^c = AΦ^c of chosen eigenvectors, those of some local ones and then of some global ones.
+
+    Iterated over, they are (s, k) of one class after the other, put together when it is their turn.
+    rotated: Rotated    rows of local eigenvectors
+    own:     (n,)       which of them
+    whole:   (C, g, k)  rows of global eigenvectors
+    gaps:    (G,)       which of them
+    """
+
+    rotated: Rotated
+    own: np.ndarray
+    whole: np.ndarray
+    gaps: np.ndarray
+
+    @property
+    def size(self) -> int:
+        """s, the number of rows."""
+        return len(self.own) + len(self.gaps)
+
+    @property
+    def nbytes(self) -> int:
+        # Rows to choose from are remembered by themselves.
+        return self.own.nbytes + self.gaps.nbytes
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        for local, whole in zip(self.rotated.local, self.whole, strict=True):
+            yield np.concatenate([local[self.own], whole[self.gaps]])
+
+    def product(self, c: int) -> np.ndarray:
+        """M^cM^cᵀ (s, s), of more rows than features M^cᵀM^c (k, k)."""
+        width = min(self.size, self.whole.shape[2])
+        found, more = np.empty((width, width)), np.asarray(self.whole[c, self.gaps], np.float64)
+        (self._between_rows if width == self.size else self._between_features)(c, more, found)
         return found
 
-    def _between_rows(self, c: int, own: np.ndarray, more: np.ndarray, found: np.ndarray) -> None:
-        """M Mᵀ of some local rows and more."""
-        n, rows, G = len(own), self.local[c], self.gram[c]
-        if len(G) == len(rows):
+    def _between_rows(self, c: int, more: np.ndarray, found: np.ndarray) -> None:
+        """M Mᵀ."""
+        own, n, rows = self.own, len(self.own), self.rotated.local[c]
+        if self.rotated.between_rows:
+            G = np.asarray(self.rotated.gram[c])
             found[:n, :n] = G if n == len(rows) else G[np.ix_(own, own)]
         else:
             found[:n, :n] = grams(rows[own])
@@ -48,17 +84,42 @@ class Rotated:
             found[:n, n:] = found[n:, :n].T
             found[n:, n:] = more @ more.T
 
-    def _between_features(self, c: int, own: np.ndarray, more: np.ndarray, found: np.ndarray) -> None:
-        """MᵀM of some local rows and more: that of all rows, less that of the others."""
-        rows, G = self.local[c], self.gram[c]
-        if len(G) == len(rows):
-            found[:] = grams(rows[own].T)
+    def _between_features(self, c: int, more: np.ndarray, found: np.ndarray) -> None:
+        """MᵀM: that of all local rows, less that of the others, and of more."""
+        rows = self.rotated.local[c]
+        if self.rotated.between_rows:
+            found[:] = grams(rows[self.own].T)
         else:
-            found[:] = G
-            if len(other := np.setdiff1d(np.arange(len(rows)), own)):
+            found[:] = self.rotated.gram[c]
+            if len(other := np.setdiff1d(np.arange(len(rows)), self.own)):
                 found -= grams(rows[other].T)
         if len(more):
             found += more.T @ more
+
+
+@dataclass(frozen=True, eq=False)
+class Products:
+    """Products of chosen rows with each other, (C, p, p), p = min(s, k): made when they are asked for."""
+
+    chosen: Chosen
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        C, _, k = self.chosen.whole.shape
+        width = min(self.chosen.size, k)
+        return C, width, width
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, c: int) -> np.ndarray:
+        return self.chosen.product(c)
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        return map(self.chosen.product, range(len(self)))
+
+    def __array__(self, dtype: type | None = None, copy: bool | None = None) -> np.ndarray:
+        return np.stack([*self]).astype(dtype or np.float64, copy=False)
 
 
 def grams(rows: np.ndarray) -> np.ndarray:
@@ -85,9 +146,8 @@ def rotate_local(features: Array, parts: Decomposition, share: float) -> Rotated
     """Meet features (C, m, k) with the local eigenvectors that hold a share of the variance, cluster by cluster."""
     chosen, place = places(parts, share)
     found = np.empty((len(features), len(chosen), features.shape[2]), np.float32)
-    for h in range(parts.H):
-        rows, members = np.flatnonzero(parts.cluster[chosen] == h), np.flatnonzero(parts.labels == h)
-        found[:, rows] = rotate(features, members, parts.local[np.ix_(members, parts.rank[chosen[rows]])])
+    for rows, members, vectors in parts.within(chosen):
+        found[:, rows] = rotate(features, members, vectors)
     return rotated(place, found)
 
 

@@ -1,6 +1,6 @@
 """One kernel for the readouts of all classes: where there are too many classes for a kernel each."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -52,7 +52,7 @@ class Shared(ClassKernels):
     def rotate_whole(self, vectors: np.ndarray) -> np.ndarray:
         raise DNTKError(NOT_KEPT)
 
-    def predict_mixed(self, mixed: np.ndarray, beta: np.ndarray) -> Iterator[np.ndarray]:
+    def predict_mixed(self, mixed: Iterable[np.ndarray], beta: np.ndarray) -> Iterator[np.ndarray]:
         raise DNTKError(NOT_KEPT)
 
     def predict_features(self, w: np.ndarray) -> Iterator[np.ndarray]:

@@ -5,7 +5,8 @@ from collections.abc import Callable
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from dntk_core.readout.ridge import eigenvalue_ends, ridge_factor
+from dntk_core.readout.compressed import eigenvalue_ends
+from dntk_core.readout.ridge import ridge_factor
 
 STEPS = 16
 

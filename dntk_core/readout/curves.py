@@ -11,10 +11,11 @@ from dntk_core.distill.mixing import Mixing
 from dntk_core.kernels.modes import Modes
 from dntk_core.kernels.ridge import absolute_ridge
 from dntk_core.kernels.spectrum import spectrum
+from dntk_core.readout.compressed import Compressed
 from dntk_core.readout.conditioning import conditioning_of, prefix_conditioning
 from dntk_core.readout.metrics import METRICS
 from dntk_core.readout.problem import Problem
-from dntk_core.readout.ridge import Compressed, compress, score_solutions, solutions
+from dntk_core.readout.ridge import compress, score_solutions, solutions
 from dntk_core.readout.scores import Scored, score_predictions
 
 
@@ -59,7 +60,7 @@ def prefix_curve(problem: Problem, compressed: Compressed, sizes: Sequence[int],
     lam = absolute_ridge(problem.kernels, ridge)
     s = checked("sizes", sizes, compressed.size)
     scores = score_solutions(problem, [(compressed, solutions(compressed, lam, s))])
-    return Curve(scores, s, *prefix_conditioning(compressed.gram, lam, s))
+    return Curve(scores, s, *prefix_conditioning(np.asarray(compressed.gram), lam, s))
 
 
 def separate_curve(problem: Problem, compressed: Sequence[Compressed], ridge: float) -> Curve:
@@ -96,7 +97,7 @@ def compressed_ridge_curve(problem: Problem, compressed: Compressed, ridges: Seq
     """Score a mixing that is already applied for every ridge (q,), from one eigendecomposition per class."""
     lams = np.array([absolute_ridge(problem.kernels, ridge) for ridge in ridges])
     solved, condition, smallest = [], np.zeros(len(lams)), np.zeros(len(lams))
-    shared = spectrum(compressed.gram[0]) if compressed.gram.strides[0] == 0 else None
+    shared = spectrum(compressed.gram[0]) if compressed.shared else None
     for G, b in zip(compressed.gram, compressed.targets, strict=True):
         each = shared or spectrum(G)
         values = each.values[:, None] + lams

@@ -13,9 +13,10 @@ from dntk_core.kernels.clusters import cluster_embedding, embed
 from dntk_core.kernels.decomposition import Decomposition, decompose
 from dntk_core.kernels.ridge import absolute_ridge
 from dntk_core.kernels.spectrum import check_share, spectrum
+from dntk_core.readout.compressed import Compressed
 from dntk_core.readout.metrics import METRICS
 from dntk_core.readout.problem import Problem
-from dntk_core.readout.ridge import Compressed, readout, score_solutions, solutions
+from dntk_core.readout.ridge import readout, score_solutions, solutions
 from dntk_core.readout.scores import Scored
 
 

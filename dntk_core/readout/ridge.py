@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -11,102 +10,15 @@ from dntk_core.base.errors import DNTKError
 from dntk_core.distill.local_global import Lifted
 from dntk_core.distill.mixing import Mixing
 from dntk_core.kernels.class_kernels import ClassKernels
+from dntk_core.kernels.features import transposed_times
 from dntk_core.kernels.ridge import absolute_ridge
-from dntk_core.kernels.rotated import Rotated, grams
+from dntk_core.kernels.rotated import Products, Rotated, grams
 from dntk_core.kernels.shared import once
 from dntk_core.kernels.subspace import largest_energy, span_factor
-from dntk_core.readout.nearby import Factors, solve_nearby
+from dntk_core.readout.compressed import Compressed, Featured
+from dntk_core.readout.nearby import solve_nearby
 from dntk_core.readout.problem import Problem
 from dntk_core.readout.scores import Scores, only, score_coefficients, score_predictions
-
-
-@dataclass(frozen=True)
-class Compressed:
-    """A mixing applied to a problem: all that a ridge solve (G^c + λI) w^c = b^c needs.
-
-    matrix:  (s, m)     A; None where `mixed` does without
-    gram:    (C, s, s)  G^c
-    targets: (C, s)     b^c
-    basis:   (C, s, s)  L with β^c = L⁻ᵀ w^c; None where β^c = w^c
-    mixed:   (C, s, k)  AΦ^c, which predicts without a look at the m inputs; None where only kernels are kept
-    """
-
-    matrix: np.ndarray | None
-    gram: np.ndarray
-    targets: np.ndarray
-    basis: np.ndarray | None = None
-    mixed: np.ndarray | None = None
-
-    @property
-    def size(self) -> int:
-        """s, the number of distilled gradients."""
-        return self.gram.shape[1]
-
-    @property
-    def nbytes(self) -> int:
-        """With the factors that one ridge leaves to others."""
-        factors = None if self.needs_inputs else self.gram
-        arrays = (self.matrix, self.gram, self.targets, self.basis, self.mixed, factors)
-        return sum(each.nbytes for each in arrays if each is not None)
-
-    @property
-    def needs_inputs(self) -> bool:
-        """Whether predictions go through the weights of the original inputs."""
-        return self.mixed is None
-
-    @cached_property
-    def factors(self) -> Factors:
-        """What one ridge leaves to those near it."""
-        return Factors()
-
-    @cached_property
-    def ends(self) -> np.ndarray:
-        """Smallest and largest eigenvalue of every G^c: (C, 2). No ridge changes them."""
-        return eigenvalue_ends(self.gram)
-
-    def lift(self, c: int, w: np.ndarray) -> np.ndarray:
-        """Turn solutions w (s, q) of class c into weights of the original inputs, Aᵀβ: (m, q)."""
-        if self.matrix is None:
-            raise DNTKError("the weights of the original inputs are not kept; compress the mixing itself")
-        return self.matrix.T @ self.weights(c, w)
-
-    def weights(self, c: int, w: np.ndarray) -> np.ndarray:
-        """Turn solutions w (s, q) of class c into weights of the distilled gradients, β: (s, q)."""
-        if self.basis is None:
-            return w
-        return solve_triangular(self.basis[c], w, trans=1, lower=True, check_finite=False)
-
-
-@dataclass(frozen=True)
-class Featured(Compressed):
-    """More rows than features: w^c are weights of the features, G^c = (AΦ^c)ᵀAΦ^c (C, k, k), b^c = (AΦ^c)ᵀA y_c (C, k).
-
-    (AΦ)ᵀ(AΦΦᵀAᵀ + λI)⁻¹ = ((AΦ)ᵀAΦ + λI)⁻¹(AΦ)ᵀ: the same predictions from smaller matrices.
-    rows: s
-    """
-
-    rows: int = 0
-
-    @property
-    def size(self) -> int:
-        return self.rows
-
-    @property
-    def needs_inputs(self) -> bool:
-        return False
-
-    @cached_property
-    def ends(self) -> np.ndarray:
-        """Of AK^cAᵀ, which is singular: it has more rows than there are features."""
-        found = eigenvalue_ends(self.gram)
-        found[:, 0] = 0.0
-        return found
-
-
-def eigenvalue_ends(gram: np.ndarray) -> np.ndarray:
-    """Return the smallest and the largest eigenvalue of every matrix (C, s, s), at least 0: (C, 2)."""
-    return np.clip(once(np.linalg.eigvalsh, gram)[:, [0, -1]], 0.0, None)
-
 
 SINGULAR = "A K Aᵀ + λI is singular to working precision at λ = {lam:.3g}; raise the ridge"
 # Rows of one mixing that are each compressed by themselves: indices.
@@ -183,19 +95,17 @@ def compress(kernels: ClassKernels, targets: np.ndarray, mixing: Mixing, by: str
 
 def compress_rotated(rotated: Rotated, whole: np.ndarray, targets: np.ndarray, mixing: Lifted) -> Compressed:
     """Apply Algorithm 1's rows for averaged targets, those of local and of global eigenvectors (C, g, k) at hand."""
-    gaps = whole[:, mixing.gaps]
-    mixed, averaged = rotated.rows(mixing.local, gaps), mixing.averaged(targets).T
-    products = rotated.products(mixing.local, gaps)
-    if mixing.size <= mixed.shape[2]:
-        return Compressed(None, products, averaged, mixed=mixed)
-    weighed = np.stack([rows.T @ b for rows, b in zip(mixed, averaged, strict=True)])
-    return Featured(None, products, weighed, rows=mixing.size)
+    mixed, averaged = rotated.choose(mixing.local, whole, mixing.gaps), mixing.averaged(targets).T
+    if mixing.size <= whole.shape[2]:
+        return Compressed(None, Products(mixed), averaged, mixed=mixed)
+    weighed = np.stack([transposed_times(rows, b) for rows, b in zip(mixed, averaged, strict=True)])
+    return Featured(None, Products(mixed), weighed, rows=mixing.size)
 
 
-def ridge_factor(gram: np.ndarray, lam: float) -> np.ndarray:
+def ridge_factor(gram: np.ndarray | Products, lam: float) -> np.ndarray:
     """Factorise G^c + λI = L Lᵀ for grams (C, s, s): L (C, s, s)."""
     try:
-        return once(lambda each: np.linalg.cholesky(each + lam * np.eye(each.shape[-1])), gram)
+        return once(lambda each: np.linalg.cholesky(each + lam * np.eye(each.shape[-1])), np.asarray(gram))
     except np.linalg.LinAlgError:
         raise DNTKError(SINGULAR.format(lam=lam)) from None
 

@@ -46,7 +46,7 @@ class Analysed:
     def spectrum(self) -> Spectrum | None:
         """Leading eigenpairs of K̄."""
         found = self._get(WHOLE)
-        return None if found is None else _spectrum(found, "whole")
+        return None if found is None else _spectrum(found, "whole", found["whole-vectors"])
 
     def embedding(self) -> Embedding | None:
         """The inputs embedded for clustering."""
@@ -80,14 +80,16 @@ class Analysed:
         """K̄ within H clusters."""
         if (found := self._get(str(H))) is None:
             return None
-        parts = tuple(_spectrum(found, f"local-{h}") for h in range(H))
-        return assembled(whole, np.array(found["labels"]), parts, found["overlap"])
+        # Read where they are met with something.
+        local = tuple(found.rows(f"local-{h}-vectors") for h in range(H))
+        parts = tuple(_spectrum(found, f"local-{h}", np.empty((len(each), 0))) for h, each in enumerate(local))
+        return assembled(whole, np.array(found["labels"]), parts, local, found["overlap"])
 
     def rotated(self, H: int, parts: Decomposition, share: float) -> Rotated | None:
         """The features met with the leading local eigenvectors; a kernel that classes share has none of its own."""
         if self.run.spec.sketch.used or share != SHARES[0] or (found := self._get(str(H))) is None:
             return None
-        return Rotated(places(parts, share)[1], found["rows"], found["gram"])
+        return Rotated(places(parts, share)[1], found.rows("rows"), found.rows("gram"))
 
     def _get(self, what: str) -> Artifact | None:
         return self.store.get(STAGE, key_of(self.run, what), HOLDS)
@@ -227,6 +229,6 @@ def _arrays(found: Spectrum, name: str) -> Arrays:
     }
 
 
-def _spectrum(artifact: Artifact, name: str) -> Spectrum:
+def _spectrum(artifact: Artifact, name: str, vectors: np.ndarray) -> Spectrum:
     trace, order = artifact[f"{name}-rest"]
-    return Spectrum(np.array(artifact[f"{name}-values"]), artifact[f"{name}-vectors"], float(trace), int(order))
+    return Spectrum(np.array(artifact[f"{name}-values"]), vectors, float(trace), int(order))

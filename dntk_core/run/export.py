@@ -21,12 +21,8 @@ from dntk_core.data.archives import read_npz
 from dntk_core.distill.mixing import Mixing
 from dntk_core.kernels.class_kernels import ClassKernels
 from dntk_core.kernels.ridge import absolute_ridge
-from dntk_core.readout.ridge import (
-    Compressed,
-    coefficients,
-    compress,
-    evaluate_compressed,
-)
+from dntk_core.readout.compressed import Compressed
+from dntk_core.readout.ridge import coefficients, compress, evaluate_compressed
 from dntk_core.run.pipeline import Run
 
 FORMAT, VERSION = "dntk-distilled", 1

@@ -9,8 +9,9 @@ from dntk_core.distill.local_global import Lifted
 from dntk_core.distill.mixing import Mixing
 from dntk_core.kernels.decomposition import Decomposition
 from dntk_core.kernels.rotated import Rotated
+from dntk_core.readout.compressed import Compressed
 from dntk_core.readout.problem import Problem
-from dntk_core.readout.ridge import Compressed, compress, compress_rotated
+from dntk_core.readout.ridge import compress, compress_rotated
 from dntk_core.run.known import Known
 
 # Shares of variance up to which features are met at once: what smaller ones need is then at hand.

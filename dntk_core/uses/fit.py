@@ -16,8 +16,9 @@ from dntk_core.base.threads import each
 from dntk_core.distill.mixing import Mixing
 from dntk_core.kernels.class_kernels import ClassKernels
 from dntk_core.kernels.modes import Modes
+from dntk_core.readout.compressed import Compressed
 from dntk_core.readout.leave_one_out import residuals, solutions
-from dntk_core.readout.ridge import Compressed, compress, ridge_factor
+from dntk_core.readout.ridge import compress, ridge_factor
 
 
 @dataclass(frozen=True, eq=False)

@@ -38,6 +38,24 @@ def test_the_longest_unused_is_forgotten_first():
     assert calls == list("abcdb")
 
 
+def test_large_values_do_not_push_out_small_ones():
+    memo, calls = Memo(3 * 10**5), []
+
+    def ask(key, size):
+        return memo.get(key, lambda: calls.append(key) or np.zeros(size, np.uint8))
+
+    ask("small", 1000)
+    for key in "abcd":
+        ask(key, 10**5)
+    ask("small", 1000)
+    assert calls == ["small", *"abcd"]
+    # But nothing stays for ever.
+    for i in range(500):
+        ask(i, 1000)
+    ask("small", 1000)
+    assert calls[-1] == "small"
+
+
 def test_a_value_over_the_limit_is_still_returned():
     memo = Memo(8)
     assert len(memo.get("large", lambda: np.zeros(100))) == 100

@@ -179,6 +179,7 @@ def test_the_grid_and_the_full_readout(both):
 
 def test_products_rows_and_blocks(small, monkeypatch):
     monkeypatch.setattr(features, "TILE", 7)
+    monkeypatch.setattr(features, "CACHED", 8 * 7 * small[1].kernels.features.shape[2])
     dense, lazy = small
     V, index = np.random.default_rng(1).standard_normal((60, 5)), np.array([3, 1, 59])
     for c in (None, 1):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from dntk_core.kernels.rotated import rotated
+from dntk_core.kernels.rotated import Products, rotated
 
 
 @pytest.mark.parametrize("q", [5, 9, 14])
@@ -13,12 +13,15 @@ from dntk_core.kernels.rotated import rotated
 def test_products_are_those_of_the_rows(q, chosen, gaps):
     """Nine features: fewer rows than that, as many, more."""
     rng = np.random.default_rng(0)
-    local, whole = rng.standard_normal((2, q, 9), np.float32), rng.standard_normal((2, gaps, 9), np.float32)
-    # Every other eigenvector of the decomposition has a row.
+    local, whole = rng.standard_normal((2, q, 9), np.float32), rng.standard_normal((2, 2 * gaps, 9), np.float32)
+    # Every other eigenvector of the decomposition has a row, every other global one is a gap.
     place = np.where(np.arange(2 * q) % 2, np.arange(2 * q) // 2, -1)
     own = np.flatnonzero(place >= 0)[chosen if isinstance(chosen, slice) else [i for i in chosen if i < q]]
-    found = rotated(place, local)
-    M = found.rows(own, whole).astype(np.float64)
-    assert M.shape == (2, len(own) + gaps, 9)
+    found = rotated(place, local).choose(own, whole, np.arange(0, 2 * gaps, 2))
+    M = np.concatenate([local[:, place[own]], whole[:, ::2]], axis=1).astype(np.float64)
+    assert np.array_equal(np.stack([*found]), M) and found.size == M.shape[1]
     expected = M @ M.swapaxes(1, 2) if M.shape[1] <= 9 else M.swapaxes(1, 2) @ M
-    assert_allclose(found.products(own, whole), expected, atol=1e-12)
+    products = Products(found)
+    assert products.shape == expected.shape
+    assert_allclose(np.asarray(products), expected, atol=1e-12)
+    assert_allclose(products[1], expected[1], atol=1e-12)

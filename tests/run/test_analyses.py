@@ -64,7 +64,7 @@ def test_the_live_object_opens_them_and_garbage_collection_keeps_them(both, monk
     opened = open_run(run.key, two)
     live, plain = live_of(opened, store=two), Live(opened.problem)
     monkeypatch.setattr(analyses, "CLUSTERS", (3, 5))
-    computed = [f"dntk_core.run.live.{name}" for name in ("spectrum", "embed", "decompose")]
+    computed = [f"dntk_core.run.decomposed.{name}" for name in ("spectrum", "embed", "decompose")]
     for name in (*computed, "dntk_core.kernels.feature_kernels.rotate_local"):
         monkeypatch.setattr(name, lambda *_: pytest.fail("was computed ahead"))
     ours = live.scores(live.local_global(3, 0.7, 0.9), 1e-3)

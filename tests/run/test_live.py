@@ -7,7 +7,6 @@ from dntk_core.base.errors import DNTKError
 from dntk_core.distill import METHODS, Source
 from dntk_core.distill.local_global import local_global
 from dntk_core.kernels.clusters import spectral_clusters
-from dntk_core.kernels.structure import containment, coverage
 from dntk_core.readout.bounds import error_budget
 from dntk_core.readout.curves import rank_curve, ridge_curve, size_curve
 from dntk_core.readout.grid import grid_search
@@ -21,17 +20,6 @@ RIDGE = 1e-3
 @pytest.fixture(scope="module")
 def live():
     return Live(draw(0, t=40).problem, seed=3)
-
-
-@pytest.mark.parametrize("c", [None, 0, 2])
-def test_analyses_of_any_kernel_are_the_plain_ones(live, c):
-    kernels = live.problem.kernels
-    K = kernels.mean if c is None else kernels.train[c]
-    labels = spectral_clusters(K, 4, 3)
-    np.testing.assert_array_equal(live.labels(4, c), labels)
-    np.testing.assert_allclose(live.spectrum(c).values, np.linalg.eigvalsh(K)[::-1], atol=1e-9)
-    np.testing.assert_allclose(live.containment(4, 0.1, c).curves, containment(K, labels, 0.1).curves)
-    np.testing.assert_allclose(live.coverage(4, 0.1, c).union, coverage(K, labels, 0.1).union)
 
 
 def test_algorithm_1_and_its_scores_are_the_plain_ones(live):
@@ -116,15 +104,6 @@ def test_what_a_slider_does_not_change_is_not_computed_again(monkeypatch):
     # Another ridge needs the same products; another τ_v the same full readout.
     live.scores(live.local_global(4, 0.8, 0.8), 1e-2)
     assert (live.scores(mixing, 1e-3), live.scores(None, 1e-3)) == plain and not calls
-
-
-def test_random_clusters_are_of_the_same_sizes_and_their_own_null(live):
-    null = live.random_containments(4, 0.1)
-    assert len(null) == 5
-    for each in null:
-        assert sorted(each.sizes) == sorted(live.containment(4, 0.1).sizes)
-    uncovered = [each.misaligned for each in live.random_coverages(4, 0.1)]
-    assert len(set(uncovered)) > 1 and all(0 <= each <= 1 for each in uncovered)
 
 
 def test_a_size_too_small_for_a_method_is_left_out_of_its_curve(live):

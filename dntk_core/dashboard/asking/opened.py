@@ -44,7 +44,7 @@ def _cluster(here: Page, found: Pick) -> str:
     parts = here.live.decomposition(view.H, c)
     members = np.flatnonzero(parts.labels == h)
     # The leading local eigenvector is what its inputs have in common.
-    lead = np.abs(parts.local[members, 0])
+    lead = np.abs(np.asarray(parts.local[h])[:, 0])
     order = np.argsort(-lead, kind="stable")[:EXEMPLARS]
     shares = np.bincount(here.run.train_labels[members], minlength=len(here.run.class_names)) / len(members)
     rank = int(parts.locals[h].by(view.energy).rank(view.epsilon).high)

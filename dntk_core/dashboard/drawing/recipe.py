@@ -43,11 +43,11 @@ def python(key: str, calls: Sequence[str]) -> str:
     ]
     lines = [
         *used,
-        "from dntk_core.run.live import Live",
+        "from dntk_core.run.analyses import live_of",
         "from dntk_core.run.pipeline import open_run",
         "",
         f'run = open_run("{key}")',
-        "live = Live(run.problem)",
+        "live = live_of(run)",
         *(f"print({call})" for call in calls),
     ]
     return "\n".join(lines)
