@@ -75,12 +75,12 @@ class ClassKernels(Protocol):
         """A Φ^c for a matrix (s, m), (C, s, k), where features are kept; None where only their products are."""
         ...
 
-    def rotate(self, parts: Decomposition, share: float) -> Rotated | None:
-        """Meet the features with local eigenvectors that hold a share of the variance; None where none are kept."""
-        ...
+    def rotate_whole(self, vectors: np.ndarray) -> np.ndarray | None:
+        """VᵀΦ^c for vectors (m, g), (C, g, k); None where features are not kept."""
+        return None
 
-    def rotate_whole(self, vectors: np.ndarray) -> np.ndarray:
-        """VᵀΦ^c for vectors (m, r), where features are kept: (C, r, k)."""
+    def rotate(self, parts: Decomposition, share: float, whole: np.ndarray) -> Rotated:
+        """Meet the features with local eigenvectors that hold a share of the variance; beside rows of global ones."""
         raise DNTKError(NOT_KEPT)
 
     def predict_mixed(self, mixed: Iterable[np.ndarray], beta: np.ndarray) -> Iterator[np.ndarray]:
@@ -179,9 +179,6 @@ class Kernels(ClassKernels):
         return found
 
     def mixed(self, matrix: np.ndarray, blocks: Blocks | None = None) -> None:
-        return None
-
-    def rotate(self, parts: Decomposition, share: float) -> None:
         return None
 
     def predict_mixed(self, mixed: Iterable[np.ndarray], beta: np.ndarray) -> Iterator[np.ndarray]:

@@ -80,8 +80,8 @@ class FeatureKernels(ClassKernels):
             out[:] = M.T
         return found
 
-    def rotate(self, parts: Decomposition, share: float) -> Rotated:
-        return rotate_local(self.features, parts, share)
+    def rotate(self, parts: Decomposition, share: float, whole: np.ndarray) -> Rotated:
+        return rotate_local(self.features, parts, share, whole)
 
     def rotate_whole(self, vectors: np.ndarray) -> np.ndarray:
         return rotate(self.features, None, vectors)

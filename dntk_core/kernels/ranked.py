@@ -95,6 +95,12 @@ class RankedKernel(FeatureKernel):
         """Of a cluster, which one process decomposes by itself."""
         return FeatureKernel(self.features).restrict(index)
 
+    def rotate(self, vectors: np.ndarray) -> np.ndarray:
+        """VᵀΦ^c for vectors (m, g), in float32: (n, g, k)."""
+        mine = vectors[self.own].astype(np.float32)
+        parts = [self._sum(c, lambda rows, tile: tile.T @ mine[rows], np.float32) for c in range(len(self.features))]
+        return self.together.sum(np.stack(parts)).swapaxes(1, 2).astype(np.float32)
+
     def class_moment(self, c: int) -> tuple[np.ndarray, np.ndarray]:
         """`moment` of class c: its k × k sum is taken over all processes."""
         moment = self._sum(c, lambda rows, tile: tile.T @ tile)

@@ -12,17 +12,19 @@ from dntk_core.kernels.features import transposed_times
 
 @dataclass(frozen=True)
 class Rotated:
-    """Rows û_iᵀΦ^c of local eigenvectors, in float32 as the features are, and their products with each other.
+    """Rows û_iᵀΦ^c of local eigenvectors, in float32 as the features are, and products with each other and others.
 
-    Both may lie in a file, and are read class by class.
+    All may lie in files, and are read class by class.
     place: (n,)       where local eigenvector i of the decomposition has its row; -1 if it has none
     local: (C, q, k)  R^c, row by row û_iᵀΦ^c
     gram:  (C, p, p)  R^cR^cᵀ where there are at most as many rows as features, else R^cᵀR^c: p = min(q, k)
+    cross: (C, q, g)  R^cW^cᵀ with the rows W^c (g, k) of global eigenvectors
     """
 
     place: np.ndarray
     local: Array
     gram: Array
+    cross: Array
 
     @property
     def between_rows(self) -> bool:
@@ -30,7 +32,7 @@ class Rotated:
         return self.gram.shape[1] == self.local.shape[1]
 
     def choose(self, local: np.ndarray, whole: np.ndarray, gaps: np.ndarray) -> "Chosen":
-        """Take rows of local eigenvectors (n,) of the decomposition, then those of rows (C, g, k) of global ones."""
+        """Take rows of local eigenvectors (n,) of the decomposition, then some of those of global ones, W (C, g, k)."""
         return Chosen(self, self.place[local], whole, gaps)
 
 
@@ -80,8 +82,8 @@ class Chosen:
         else:
             found[:n, :n] = grams(rows[own])
         if len(more):
-            found[n:, :n] = more @ np.asarray(rows[own], np.float64).T
-            found[:n, n:] = found[n:, :n].T
+            found[:n, n:] = self.rotated.cross[c][own][:, self.gaps]
+            found[n:, :n] = found[:n, n:].T
             found[n:, n:] = more @ more.T
 
     def _between_features(self, c: int, more: np.ndarray, found: np.ndarray) -> None:
@@ -128,10 +130,20 @@ def grams(rows: np.ndarray) -> np.ndarray:
     return wide @ wide.T
 
 
-def rotated(place: np.ndarray, local: np.ndarray) -> Rotated:
-    """Rows (C, q, k) with their products."""
+def rotated(place: np.ndarray, local: np.ndarray, whole: np.ndarray) -> Rotated:
+    """Rows (C, q, k) with their products, also with rows W (C, g, k)."""
+    return Rotated(place, local, within(local), between(local, whole))
+
+
+def within(local: np.ndarray) -> np.ndarray:
+    """Products of rows (C, q, k) as in `Rotated`: (C, p, p)."""
     _, q, k = local.shape
-    return Rotated(place, local, np.stack([grams(rows if q <= k else rows.T) for rows in local]))
+    return np.stack([grams(rows if q <= k else rows.T) for rows in local])
+
+
+def between(local: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    """R^cW^cᵀ of rows (C, q, k), (C, g, k), in float64: (C, q, g)."""
+    return np.stack([R.astype(np.float64) @ W.T.astype(np.float64) for R, W in zip(local, whole, strict=True)])
 
 
 def places(parts: Decomposition, share: float) -> tuple[np.ndarray, np.ndarray]:
@@ -142,13 +154,16 @@ def places(parts: Decomposition, share: float) -> tuple[np.ndarray, np.ndarray]:
     return chosen, place
 
 
-def rotate_local(features: Array, parts: Decomposition, share: float) -> Rotated:
-    """Meet features (C, m, k) with the local eigenvectors that hold a share of the variance, cluster by cluster."""
+def rotate_local(features: Array, parts: Decomposition, share: float, whole: np.ndarray) -> Rotated:
+    """Meet features (C, m, k) with the local eigenvectors that hold a share of the variance, cluster by cluster.
+
+    whole: (C, g, k)  the rows of global ones
+    """
     chosen, place = places(parts, share)
     found = np.empty((len(features), len(chosen), features.shape[2]), np.float32)
     for rows, members, vectors in parts.within(chosen):
         found[:, rows] = rotate(features, members, vectors)
-    return rotated(place, found)
+    return rotated(place, found, whole)
 
 
 def rotate(features: Array, members: np.ndarray | None, vectors: np.ndarray) -> np.ndarray:

@@ -9,7 +9,6 @@ from scipy.linalg import cho_factor, cho_solve
 
 from dntk_core.base.errors import DNTKError
 from dntk_core.kernels.class_kernels import NOT_KEPT, Blocks, ClassKernels, Kernels, checked
-from dntk_core.kernels.decomposition import Decomposition
 from dntk_core.kernels.kernel import Kernel
 from dntk_core.kernels.modes import Modes, dense_modes
 from dntk_core.kernels.spectrum import Spectrum, spectrum
@@ -45,12 +44,6 @@ class Shared(ClassKernels):
 
     def mixed(self, matrix: np.ndarray, blocks: Blocks | None = None) -> None:
         return None
-
-    def rotate(self, parts: Decomposition, share: float) -> None:
-        return None
-
-    def rotate_whole(self, vectors: np.ndarray) -> np.ndarray:
-        raise DNTKError(NOT_KEPT)
 
     def predict_mixed(self, mixed: Iterable[np.ndarray], beta: np.ndarray) -> Iterator[np.ndarray]:
         raise DNTKError(NOT_KEPT)

@@ -20,16 +20,16 @@ from dntk_core.kernels.clusters import Embedding, cluster_embedding, embed
 from dntk_core.kernels.decomposition import Decomposition, assembled, members_of
 from dntk_core.kernels.kernel import Eigenpairs
 from dntk_core.kernels.ranked import RankedKernel
-from dntk_core.kernels.rotated import Rotated, places, rotate, rotated
+from dntk_core.kernels.rotated import Rotated, between, places, rotate, within
 from dntk_core.kernels.shared_features import Leading
 from dntk_core.kernels.spectrum import Spectrum, spectrum
 from dntk_core.kernels.together import Together
 from dntk_core.run.live import Live
 from dntk_core.run.pipeline import Run
-from dntk_core.run.rotating import SHARES
+from dntk_core.run.rotating import SHARES, leading
 
 # Raise it when an analysis changes.
-STAGE, VERSION = "analysed", 2
+STAGE, VERSION = "analysed", 3
 HOLDS = ("features_key", "what")
 WHOLE = "whole"
 # The numbers of clusters that pages offer of many inputs, what they start with first.
@@ -85,11 +85,17 @@ class Analysed:
         parts = tuple(_spectrum(found, f"local-{h}", np.empty((len(each), 0))) for h, each in enumerate(local))
         return assembled(whole, np.array(found["labels"]), parts, local, found["overlap"])
 
+    def rows(self, share: float) -> np.ndarray | None:
+        """The features met with the leading global eigenvectors; a kernel that classes share has none of its own."""
+        if self.run.spec.sketch.used or share != SHARES[0] or (found := self._get(WHOLE)) is None:
+            return None
+        return found["whole-rows"]
+
     def rotated(self, H: int, parts: Decomposition, share: float) -> Rotated | None:
-        """The features met with the leading local eigenvectors; a kernel that classes share has none of its own."""
+        """The same with the leading local eigenvectors."""
         if self.run.spec.sketch.used or share != SHARES[0] or (found := self._get(str(H))) is None:
             return None
-        return Rotated(places(parts, share)[1], found.rows("rows"), found.rows("gram"))
+        return Rotated(places(parts, share)[1], *map(found.rows, ("rows", "gram", "cross")))
 
     def _get(self, what: str) -> Artifact | None:
         return self.store.get(STAGE, key_of(self.run, what), HOLDS)
@@ -170,6 +176,9 @@ def _whole(run: Run, kernel: RankedKernel, bench: Workbench, report: Report) -> 
         # Read from the piece: it may be of an earlier, killed job.
         U, tests = found["whole-vectors"], run.mean_features[1]
         found |= _piece(kernel, bench, "seen", lambda: {"seen": kernel.cross_times(tests, U)})
+    else:
+        V = _leading(_spectrum(found, "whole", found["whole-vectors"]))
+        found |= _piece(kernel, bench, "rows", lambda: {"whole-rows": kernel.rotate(V)})
     for c in range(C):
         report(Progress(title(WHOLE), 2 + c, total, f"second moment of class {c}"))
 
@@ -186,34 +195,45 @@ def _local(analysed: Analysed, kernel: RankedKernel, H: int, bench: Workbench, r
     bench.open()
     if (embedding := analysed.embedding()) is None or (whole := analysed.spectrum()) is None:
         raise DNTKError("the spectrum of this run was deleted while it was in use; start again")
-    labels = cluster_embedding(embedding, H, 0, kernel.together)
+    labels, wide = cluster_embedding(embedding, H, 0, kernel.together), analysed.rows(SHARES[0])
     for h, members in enumerate(members_of(labels)):
         if h % kernel.together.size == kernel.together.rank:
-            bench.shard(f"local-{h}", lambda m=members, h=h: _cluster(kernel, whole, m, f"local-{h}"))
+            bench.shard(f"local-{h}", lambda m=members, h=h: _cluster(kernel, whole, wide, m, f"local-{h}"))
             report(Progress(title(str(H)), h + 1, H, f"cluster {h + 1} of {H}"))
 
     def collect() -> Arrays:
         found: Arrays = {}
         for h in range(H):
             found |= bench.find(f"local-{h}") or {}
-        overlap = np.concatenate([found.pop(f"local-{h}-overlap") for h in range(H)])
-        rows = np.concatenate([found.pop(f"local-{h}-rows") for h in range(H)], axis=1)
-        gram = rotated(np.empty(0, int), rows).gram
-        return found | {"labels": labels, "overlap": overlap, "rows": rows, "gram": gram}
+        found |= {"labels": labels, "overlap": np.concatenate([found.pop(f"local-{h}-overlap") for h in range(H)])}
+        if wide is None:
+            return found
+        rows, cross = (
+            np.concatenate([found.pop(f"local-{h}-{part}") for h in range(H)], axis=1) for part in ("rows", "cross")
+        )
+        return found | {"rows": rows, "gram": within(rows), "cross": cross}
 
     return collect
 
 
-def _cluster(kernel: RankedKernel, whole: Spectrum, members: np.ndarray, name: str) -> Arrays:
-    """Eigenpairs of one cluster, vectors in float32; what they hold of the global ones; features met with the first."""
+def _cluster(kernel: RankedKernel, whole: Spectrum, wide: np.ndarray | None, members: np.ndarray, name: str) -> Arrays:
+    """Eigenpairs of one cluster, vectors in float32, and what they hold of the global ones.
+
+    Where rows of global ones are given, also features met with the first, and their products with those.
+    """
     own = kernel.restrict(members)
     found = spectrum(own)
-    vectors = found.vectors.astype(np.float32)
-    leading = min(int(found.rank(1.0 - SHARES[0]).high), len(found.values))
-    return _arrays(replace(found, vectors=vectors), name) | {
-        f"{name}-overlap": found.vectors.T @ whole.vectors[members],
-        f"{name}-rows": rotate(own.features, None, vectors[:, :leading]),
-    }
+    arrays = _arrays(replace(found, vectors=found.vectors.astype(np.float32)), name)
+    arrays |= {f"{name}-overlap": found.vectors.T @ whole.vectors[members]}
+    if wide is None:
+        return arrays
+    rows = rotate(own.features, None, _leading(found))
+    return arrays | {f"{name}-rows": rows, f"{name}-cross": between(rows, wide)}
+
+
+def _leading(found: Spectrum) -> np.ndarray:
+    """The eigenvectors that features are met with ahead."""
+    return found.vectors[:, : leading(found, SHARES[0])]
 
 
 def title(what: str) -> str:
@@ -229,6 +249,6 @@ def _arrays(found: Spectrum, name: str) -> Arrays:
     }
 
 
-def _spectrum(artifact: Artifact, name: str, vectors: np.ndarray) -> Spectrum:
-    trace, order = artifact[f"{name}-rest"]
-    return Spectrum(np.array(artifact[f"{name}-values"]), vectors, float(trace), int(order))
+def _spectrum(found: Artifact | Arrays, name: str, vectors: np.ndarray) -> Spectrum:
+    trace, order = found[f"{name}-rest"]
+    return Spectrum(np.array(found[f"{name}-values"]), vectors, float(trace), int(order))

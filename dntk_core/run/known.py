@@ -2,6 +2,8 @@
 
 from typing import Protocol
 
+import numpy as np
+
 from dntk_core.kernels.clusters import Embedding
 from dntk_core.kernels.decomposition import Decomposition
 from dntk_core.kernels.rotated import Rotated
@@ -25,6 +27,10 @@ class Known(Protocol):
 
     def decomposition(self, H: int, whole: Spectrum) -> Decomposition | None:
         """K̄, whose leading eigenpairs are given, within H clusters."""
+        ...
+
+    def rows(self, share: float) -> np.ndarray | None:
+        """The features met with the global eigenvectors that hold a share of the variance, (C, g, k)."""
         ...
 
     def rotated(self, H: int, parts: Decomposition, share: float) -> Rotated | None:

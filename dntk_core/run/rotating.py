@@ -9,6 +9,7 @@ from dntk_core.distill.local_global import Lifted
 from dntk_core.distill.mixing import Mixing
 from dntk_core.kernels.decomposition import Decomposition
 from dntk_core.kernels.rotated import Rotated
+from dntk_core.kernels.spectrum import Spectrum
 from dntk_core.readout.compressed import Compressed
 from dntk_core.readout.problem import Problem
 from dntk_core.readout.ridge import compress, compress_rotated
@@ -31,30 +32,38 @@ class Rememberer(Protocol):
 def applied(live: Rememberer, mixing: Mixing, by: str) -> Compressed:
     """Apply a mixing to a live object's problem, by rows at hand where features are kept and the rows are its own."""
     problem = live.problem
-    if isinstance(mixing, Lifted) and by == "paper" and (rotated := _rotated(live, mixing)) is not None:
-        return compress_rotated(rotated, _whole(live, mixing), problem.targets, mixing)
+    if isinstance(mixing, Lifted) and by == "paper" and mixing.setting is not None:
+        own = live.decomposition(mixing.setting.H)
+        if mixing.parts.labels is own.labels and (whole := _whole(live, mixing)) is not None:
+            return compress_rotated(_rotated(live, mixing, own, whole), whole, problem.targets, mixing)
     return compress(problem.kernels, problem.targets, mixing, by)
 
 
-def _rotated(live: Rememberer, mixing: Lifted) -> Rotated | None:
-    setting = mixing.setting
-    if setting is None or mixing.parts.labels is not (own := live.decomposition(setting.H)).labels:
-        return None
-    share, known = _share(mixing), live.ahead
-
-    def find() -> Rotated | None:
-        kept = known.rotated(setting.H, own, share) if known else None
-        return kept or live.problem.kernels.rotate(own, share)
-
-    return live.remember(("rotated", setting.H, share), find)
-
-
-def _whole(live: Rememberer, mixing: Lifted) -> np.ndarray:
+def _whole(live: Rememberer, mixing: Lifted) -> np.ndarray | None:
     """Rows of the global eigenvectors that may be gaps; no H changes them."""
-    share, spectrum = _share(mixing), mixing.parts.spectrum
-    rank = mixing.parts.by("gradients").global_rank(1.0 - share)
-    found = live.problem.kernels.rotate_whole
-    return live.remember(("whole rows", share), lambda: found(spectrum.vectors[:, :rank]))
+    share, known, spectrum = _share(mixing), live.ahead, mixing.parts.spectrum
+
+    def find() -> np.ndarray | None:
+        if known and (kept := known.rows(share)) is not None:
+            return kept
+        return live.problem.kernels.rotate_whole(spectrum.vectors[:, : leading(spectrum, share)])
+
+    return live.remember(("whole rows", share), find)
+
+
+def _rotated(live: Rememberer, mixing: Lifted, own: Decomposition, whole: np.ndarray) -> Rotated:
+    share, known, H = _share(mixing), live.ahead, own.H
+
+    def find() -> Rotated:
+        kept = known.rotated(H, own, share) if known else None
+        return kept or live.problem.kernels.rotate(own, share, whole)
+
+    return live.remember(("rotated", H, share), find)
+
+
+def leading(spectrum: Spectrum, share: float) -> int:
+    """How many eigenvectors hold a share of the gradients' energy, or are known where these are less."""
+    return min(int(spectrum.by("gradients").rank(1.0 - share).high), len(spectrum.values))
 
 
 def _share(mixing: Lifted) -> float:

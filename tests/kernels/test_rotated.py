@@ -17,7 +17,7 @@ def test_products_are_those_of_the_rows(q, chosen, gaps):
     # Every other eigenvector of the decomposition has a row, every other global one is a gap.
     place = np.where(np.arange(2 * q) % 2, np.arange(2 * q) // 2, -1)
     own = np.flatnonzero(place >= 0)[chosen if isinstance(chosen, slice) else [i for i in chosen if i < q]]
-    found = rotated(place, local).choose(own, whole, np.arange(0, 2 * gaps, 2))
+    found = rotated(place, local, whole).choose(own, whole, np.arange(0, 2 * gaps, 2))
     M = np.concatenate([local[:, place[own]], whole[:, ::2]], axis=1).astype(np.float64)
     assert np.array_equal(np.stack([*found]), M) and found.size == M.shape[1]
     expected = M @ M.swapaxes(1, 2) if M.shape[1] <= 9 else M.swapaxes(1, 2) @ M
