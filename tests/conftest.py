@@ -93,10 +93,13 @@ def default_run(build_once):
 
 @pytest.fixture(scope="session")
 def chromium():
-    """A browser, one for each worker: Playwright starts no second one beside it."""
+    """A browser, one for each worker: Playwright starts no second one beside it.
+
+    Tabs share a process, so that Streamlit's and Plotly's code is compiled once and not for every tab.
+    """
     from dntk_core.dashboard.offline import pictures
 
-    with pictures.chromium() as browser:
+    with pictures.chromium("--process-per-site") as browser:
         yield browser
 
 

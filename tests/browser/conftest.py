@@ -71,6 +71,10 @@ def tab(server, context, log):
     tabs = []
     before = log.stat().st_size
 
+    if not context.pages:
+        # Always one tab at least, since what tabs share ends with the last.
+        context.new_page().goto(f"{server}/_stcore/health")
+
     def open_tab(path: str = "") -> Tab:
         tabs.append(Tab(context.new_page(), server))
         return tabs[-1].goto(path)

@@ -28,22 +28,22 @@ _DRAW = """async ([text, width]) => {
 }"""
 
 
-def launch_options() -> dict:
+def launch_options(*flags: str) -> dict:
     """Which browser Playwright is to start, and how: $DNTK_CHROME first, else what is installed, else its own."""
     found = [os.environ.get("DNTK_CHROME"), *map(shutil.which, NAMES)]
-    return {"executable_path": next(filter(None, found), None), "args": FLAGS}
+    return {"executable_path": next(filter(None, found), None), "args": [*FLAGS, *flags]}
 
 
 @contextmanager
-def chromium() -> Iterator:
-    """Start a browser and end it."""
+def chromium(*flags: str) -> Iterator:
+    """Start a browser, with flags beside the usual ones, and end it."""
     try:
         from playwright.sync_api import Error, sync_playwright
     except ImportError:
         raise DNTKError("pictures need Playwright; `pip install playwright`") from None
     with sync_playwright() as playwright:
         try:
-            browser = playwright.chromium.launch(**launch_options())
+            browser = playwright.chromium.launch(**launch_options(*flags))
         except Error:
             raise DNTKError("no Chrome or Chromium was found; install one, or set DNTK_CHROME to it") from None
         try:
