@@ -5,7 +5,6 @@ from starlette.middleware import Middleware
 
 from dntk_core.base.errors import Vanished
 from dntk_core.base.spec import RunSpec
-from dntk_core.dashboard.asking import costs
 from dntk_core.dashboard.asking.noting import fold
 from dntk_core.dashboard.asking.opened import opened
 from dntk_core.dashboard.choices.picks import on_click
@@ -37,13 +36,13 @@ def home() -> None:
                 picture, beside = st.columns([3, 2], gap="large")
                 with picture:
                     for panel in overview.panels(here):
-                        show(panel, on_click=on_click(overview.pick_at))
+                        show(panel, on_click=on_click(lambda point: overview.pick_at(here, "overview", point)))
                 with beside:
                     steps(link)
                 opened(here)
                 summary(here.run)
                 for panel in ledger.panels(here):
-                    show(panel, on_click=on_click(lambda point: costs.pick_at(here, point)))
+                    show(panel, on_click=on_click(lambda point: ledger.pick_at(here, "ledger", point)))
             except Vanished as error:
                 st.error(str(error))
         elif not there:

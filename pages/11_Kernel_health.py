@@ -16,7 +16,6 @@ from dntk_core.dashboard.drawing.panel import Panel, show
 from dntk_core.dashboard.drawing.recipe import copy_recipe
 from dntk_core.dashboard.page import follow, page
 from dntk_core.dashboard.sections import health
-from dntk_core.dashboard.sections.curves import nearest_ridge
 
 
 def chosen(number: int) -> None:
@@ -26,8 +25,9 @@ def chosen(number: int) -> None:
 
 
 def set_ridge(point: dict) -> None:
-    """Set the ridge to the one that was clicked."""
-    apply(ridge=nearest_ridge(float(point["x"])))
+    """Set the ridge to the one that was clicked, and open the test inputs behind a score there."""
+    apply(**health.sliders_at(here, ridge.key, point))
+    clicked(ridge)(point)
 
 
 def turn_to(point: dict) -> None:

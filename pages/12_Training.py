@@ -4,6 +4,8 @@ from functools import partial
 
 import streamlit as st
 
+from dntk_core.dashboard.asking.opened import opened
+from dntk_core.dashboard.choices.picks import on_click
 from dntk_core.dashboard.computing.following import ask_checkpoint, choose_checkpoint, chosen_series
 from dntk_core.dashboard.drawing.panel import show
 from dntk_core.dashboard.drawing.recipe import copy_recipe
@@ -30,5 +32,6 @@ with page(training.TITLE, uses=("kernel", "epsilon", "ridge", "H")) as here:
         with left:
             show(decay, on_click=clicked)
         with right:
-            show(picture)
+            show(picture, on_click=on_click(lambda point: training.pick_at(here, picture.key, point)))
+        opened(here)
         copy_recipe(here, *training.calls(found), command=training.command(found))

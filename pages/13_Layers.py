@@ -5,6 +5,8 @@ from dataclasses import replace
 import streamlit as st
 
 from dntk_core.base.spec import RunSpec
+from dntk_core.dashboard.asking.opened import opened
+from dntk_core.dashboard.choices.picks import on_click
 from dntk_core.dashboard.choices.sidebar import switch_run
 from dntk_core.dashboard.computing import computations
 from dntk_core.dashboard.computing.foretold import takes
@@ -24,9 +26,10 @@ with page(layers.TITLE, uses=lambda run: ("kernel", "ridge") if layers.kept(run)
     if layers.kept(here.run):
         with st.spinner("Taking the kernel apart", show_time=True):
             shares, between = follow(here, layers.panels)
-        show(shares)
+        show(shares, on_click=on_click(lambda point: layers.pick_at(here, shares.key, point)))
+        opened(here)
         st.dataframe(layers.numbers(here), hide_index=True, height="content")
-        show(between)
+        show(between, on_click=on_click(lambda point: layers.pick_at(here, between.key, point)))
         copy_recipe(here, *layers.calls(here), command=layers.command(here))
     elif here.run.spec.from_python:
         st.info("This run, made in Python, kept no groups of parameters.")

@@ -7,8 +7,11 @@ import streamlit as st
 from dntk_core.dashboard.asking.comparing import (
     MORE,
     ask_errors,
+    asking,
     choose_sides,
+    clicked,
     names,
+    open_picked,
     paired,
     score_table,
     show_likeness,
@@ -26,9 +29,11 @@ with page("Compare", uses=uses) as here:
     if sides is not None:
         st.markdown(f"#### {' · '.join(map(literal.markdown, names(*sides)))}")
         st.dataframe(score_table(*sides), hide_index=True)
-        ask_errors(here, sides)
+        sides = asking(here, sides)
+        ask_errors(sides)
+        open_picked(sides)
         show_likeness(*sides)
         section = tab(here, "figures", tuple(SECTIONS), "Spectra", "Figures")
         found = follow(here, partial(paired, panels=SECTIONS[section], sides=sides))
         for left, right in zip(found[::2], found[1::2], strict=True):
-            show_pair(left, right)
+            show_pair(left, right, partial(clicked, sides, section))

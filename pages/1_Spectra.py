@@ -14,9 +14,7 @@ from dntk_core.dashboard.sections import spectra
 
 def look_at(point: dict) -> None:
     """Look at the kernel that was clicked."""
-    kernel = spectra.kernel_at(here, point)
-    if kernel is not None:
-        apply(kernel=kernel)
+    apply(**spectra.sliders_at(here, "spectra", point))
 
 
 with page(spectra.TITLE, uses=("kernel", "epsilon", "energy", "H")) as here:
@@ -26,7 +24,7 @@ with page(spectra.TITLE, uses=("kernel", "epsilon", "energy", "H")) as here:
     with left:
         show(decay, on_click=look_at)
     with right:
-        show(picture, on_click=on_click(lambda point: spectra.pick_at(here, point)))
+        show(picture, on_click=on_click(lambda point: spectra.pick_at(here, picture.key, point)))
     opened(here)
     show(summary, on_click=look_at)
     copy_recipe(here, *spectra.calls(here))

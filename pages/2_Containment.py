@@ -4,7 +4,7 @@ import streamlit as st
 
 from dntk_core.dashboard.asking.null_model import offered
 from dntk_core.dashboard.asking.opened import opened
-from dntk_core.dashboard.choices.picks import Pick, pick
+from dntk_core.dashboard.choices.picks import pick
 from dntk_core.dashboard.choices.sidebar import apply
 from dntk_core.dashboard.choices.stops import CONTAINED_RANKS
 from dntk_core.dashboard.drawing.panel import show
@@ -15,11 +15,9 @@ from dntk_core.dashboard.sections import containment
 
 def clicked(point: dict) -> None:
     """Open the cluster of a row; on a curve, look at that rank."""
-    h = containment.cluster_at(point)
-    if h is None:
-        apply(rank=int(point["x"]))
-    else:
-        pick(Pick.of("cluster", h))
+    apply(**containment.sliders_at(here, "containment", point))
+    if found := containment.pick_at(here, "containment", point):
+        pick(found)
 
 
 with page(containment.TITLE, uses=("kernel", "H", "epsilon", "energy", "rank"), scales=CONTAINED_RANKS) as here:

@@ -4,7 +4,7 @@ import streamlit as st
 
 from dntk_core.dashboard.asking.null_model import offered
 from dntk_core.dashboard.asking.opened import opened
-from dntk_core.dashboard.choices.picks import Pick, pick
+from dntk_core.dashboard.choices.picks import pick
 from dntk_core.dashboard.choices.sidebar import apply
 from dntk_core.dashboard.choices.stops import SEEN_GAPS
 from dntk_core.dashboard.choices.tabs import open_tab, tab
@@ -16,9 +16,8 @@ from dntk_core.dashboard.sections import coverage
 
 def clicked(point: dict) -> None:
     """Open the direction that was clicked; in a small figure, of its class."""
-    if shown == "every":
-        apply(kernel=coverage.class_at(here, point))
-    pick(Pick.of("direction", round(point["x"]) - 1))
+    apply(**coverage.sliders_at(here, found.key, point))
+    pick(coverage.pick_at(here, found.key, point))
 
 
 SHOWN = {"one": coverage.chosen, "every": coverage.every}

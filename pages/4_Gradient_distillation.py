@@ -16,8 +16,7 @@ with page(distillation.TITLE, uses=USES) as here:
     number = st.pagination(distillation.pages(here), key="gradients_page")
     with figures:
         outcome, gallery = follow(here, lambda here: distillation.panels(here, number))
-        clicked = on_click(lambda point: distillation.pick_at(here, number, point))
-        show(outcome, on_click=clicked)
+        show(outcome, on_click=on_click(lambda point: distillation.pick_at(here, outcome.key, point)))
         opened(here)
-        show(gallery, on_click=clicked)
+        show(gallery, on_click=on_click(lambda point: distillation.pick_at(here, gallery.key, point, number)))
     copy_recipe(here, *distillation.calls(here), command=scores_command(here))

@@ -13,13 +13,14 @@ from dntk_core.dashboard.drawing.panel import show
 from dntk_core.dashboard.drawing.recipe import copy_recipe
 from dntk_core.dashboard.page import follow, page
 from dntk_core.dashboard.sections import curves
+from dntk_core.readout.ridge import READOUTS
 
 
 def clicked(point: dict) -> None:
     """Set the sliders to the point that was clicked, and open the test inputs behind its score."""
-    apply(**curves.sliders_at(here, over, point))
-    if found := curves.pick_at(here, over, point):
-        pick(found)
+    apply(**curves.sliders_at(here, found.key, point))
+    if asked := curves.pick_at(here, found.key, point):
+        pick(asked)
 
 
 with page(curves.TITLE, uses=curves.USES[open_tab("over", curves.VIEWS)]) as here:
@@ -41,13 +42,15 @@ with page(curves.TITLE, uses=curves.USES[open_tab("over", curves.VIEWS)]) as her
     choose_errors(here.picked, ("full", "network") if over == "rank" else ("distilled", "full", "network"))
     opened(here)
     if over == "methods":
-        st.markdown("#### Both readouts in numbers")
-        metric = tab(here, "score", titles(), FIRST)
+        st.markdown("#### In numbers")
+        with st.container(horizontal=True, gap="large"):
+            metric = tab(here, "score", titles(), FIRST)
+            by = tab(here, "by", {name: each.title for name, each in READOUTS.items()}, here.view.readout)
         # The other readout takes as long again: below a figure that stands.
         bar = st.empty()
-        numbers = curves.numbers(here, metric, report)
+        numbers = curves.numbers(here, metric, by, report)
         bar.empty()
-        st.dataframe(numbers, hide_index=True)
+        st.dataframe(numbers, hide_index=True, height="content")
         st.caption("Means over seeds, shares with their 95% intervals; – where a method cannot make so few gradients.")
         st.markdown("#### How Algorithm 1 was set")
         st.dataframe(curves.settings_table(here), hide_index=True, width="content")

@@ -3,6 +3,8 @@
 import streamlit as st
 
 from dntk_core.dashboard.asking.objective import ask_clusters, ask_objective
+from dntk_core.dashboard.asking.opened import opened
+from dntk_core.dashboard.choices.picks import on_click
 from dntk_core.dashboard.choices.sidebar import apply
 from dntk_core.dashboard.choices.tabs import tab
 from dntk_core.dashboard.drawing import literal
@@ -12,12 +14,7 @@ from dntk_core.dashboard.drawing.recipe import copy_recipe
 from dntk_core.dashboard.page import follow, page
 from dntk_core.dashboard.sections import grid
 
-
-def clicked(point: dict) -> None:
-    """Set the sliders to the setting that was clicked."""
-    setting = grid.setting(point)
-    if setting:
-        apply(**setting)
+clicked = on_click(lambda point: grid.pick_at(here, "grid", point))
 
 
 def chosen() -> None:
@@ -45,12 +42,13 @@ with page(grid.TITLE, uses=("H", "tau_v", "tau_g", "rule", "energy", "ridge", "r
     best = grid.best_settings(here, metric, clusters)
     heatmaps, frontier, counts = follow(here, lambda here: grid.panels(here, metric, clusters, objective))
     show(heatmaps, on_click=clicked)
+    opened(here)
     left, right = st.columns(2, gap="medium")
     with left:
         show(frontier, on_click=clicked)
     with right:
         show(counts, on_click=clicked)
-    # The same as a click, for keyboard and phone.
+    # For keyboard and phone.
     st.selectbox(
         "Pareto-optimal settings",
         list(best),

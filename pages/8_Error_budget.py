@@ -1,17 +1,27 @@
 """Error budget: the terms of the paper's bounds over ridge and projected dimension."""
 
+from collections.abc import Callable
+
 import streamlit as st
 
+from dntk_core.dashboard.asking.opened import opened
+from dntk_core.dashboard.choices.picks import pick
 from dntk_core.dashboard.choices.sidebar import apply
-from dntk_core.dashboard.drawing.panel import show
+from dntk_core.dashboard.drawing.panel import Panel, show
 from dntk_core.dashboard.drawing.recipe import copy_recipe
 from dntk_core.dashboard.page import follow, page
-from dntk_core.dashboard.sections import budget, curves
+from dntk_core.dashboard.sections import budget
 
 
-def clicked(point: dict) -> None:
-    """Set the ridge to the one that was clicked."""
-    apply(ridge=curves.nearest_ridge(float(point["x"])))
+def clicked(panel: Panel) -> Callable[[dict], None]:
+    """Set the ridge that was clicked, or open the dimension."""
+
+    def act(point: dict) -> None:
+        apply(**budget.sliders_at(here, panel.key, point))
+        if asked := budget.pick_at(here, panel.key, point):
+            pick(asked)
+
+    return act
 
 
 with page(budget.TITLE, uses=("kernel", "ridge", "epsilon")) as here:
@@ -20,7 +30,8 @@ with page(budget.TITLE, uses=("kernel", "ridge", "epsilon")) as here:
         found = follow(here, lambda here: budget.panels(here, parts=known))
     for column, panel in zip(st.columns(2, gap="medium"), found, strict=True):
         with column:
-            show(panel, on_click=clicked if panel.key == "budget_ridge" else None)
+            show(panel, on_click=clicked(panel))
+    opened(here)
     below = st.container()
     st.markdown(budget.MEANINGS)
     copy_recipe(here, *budget.calls(here))

@@ -24,7 +24,7 @@ def open_input(index: int) -> None:
 
 def clicked(panel: Panel) -> Callable[[dict], None]:
     """What a click on a bar of a panel does."""
-    return on_click(lambda point: predictions.pick_at(panel.key, point))
+    return on_click(lambda point: predictions.pick_at(here, panel.key, point))
 
 
 with page(predictions.TITLE, uses=USES) as here:

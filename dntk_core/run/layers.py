@@ -29,6 +29,8 @@ class Layers:
     fidelity:   (G,)     share of test inputs where the group's kernel chooses as the network does
     full:       accuracy of the whole kernel
     between:    (G, G)   CKA of every two groups
+    chosen:     (t, G)   the class that each group's kernel chooses alone
+    others:     (t, G)   the one that all but it choose
     """
 
     columns: tuple[Columns, ...]
@@ -42,6 +44,8 @@ class Layers:
     fidelity: np.ndarray
     full: float
     between: np.ndarray
+    chosen: np.ndarray
+    others: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -85,24 +89,26 @@ def layers(run: Run, ridge: float = 1e-4, c: int | None = None, live: Live | Non
     with one_blas_thread:
         found = each(of_class, range(C))
     kept = found if c is None else [found[c]]
-    chosen, fits = [parts for parts, _ in kept], [fit for _, fit in kept]
+    seen, fits = [parts for parts, _ in kept], [fit for _, fit in kept]
     alone, without, full = (
         np.stack([getattr(fit, name) for _, fit in found], axis=-1) for name in ("alone", "without", "full")
     )
-    similar = cka(np.mean([one.products for one in chosen], axis=0))
-    network = run.test_logits.argmax(axis=1)
+    similar = cka(np.mean([one.products for one in seen], axis=0))
+    network, chosen, others = run.test_logits.argmax(axis=1), alone.argmax(axis=-1), without.argmax(axis=-1)
     return Layers(
         tuple(run.columns),
-        trace_shares(np.mean([one.trace for one in chosen], axis=0)),
+        trace_shares(np.mean([one.trace for one in seen], axis=0)),
         np.mean([one.fit for one in fits], axis=0),
         similar[-1, :-1],
-        np.mean([one.targets for one in chosen], axis=0),
-        np.mean([one.labels for one in chosen], axis=0),
-        np.mean(alone.argmax(axis=-1) == run.test_labels[:, None], axis=0),
-        np.mean(without.argmax(axis=-1) == run.test_labels[:, None], axis=0),
-        np.mean(alone.argmax(axis=-1) == network[:, None], axis=0),
+        np.mean([one.targets for one in seen], axis=0),
+        np.mean([one.labels for one in seen], axis=0),
+        np.mean(chosen == run.test_labels[:, None], axis=0),
+        np.mean(others == run.test_labels[:, None], axis=0),
+        np.mean(chosen == network[:, None], axis=0),
         float(np.mean(full.argmax(axis=-1) == run.test_labels)),
         similar[:-1, :-1],
+        chosen,
+        others,
     )
 
 

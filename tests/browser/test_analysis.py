@@ -82,7 +82,7 @@ def test_the_kernel_of_a_class_can_be_chosen(tab):
     one.choose("Kernel", "3").wait_for_parameter("kernel", "3").see("the 3 kernel")
 
 
-def test_a_click_on_a_grid_cell_moves_the_sliders_and_a_pareto_setting_is_chosen_by_keyboard(tab):
+def test_a_click_on_a_grid_cell_opens_a_setting_to_take_and_a_pareto_setting_is_chosen_by_keyboard(tab):
     one = tab("Grid_search")
     wait_for(one, PAGES["Grid_search"])
     panel = one.plots(3).first.locator(".nsewdrag").nth(2)
@@ -102,7 +102,8 @@ def test_a_click_on_a_grid_cell_moves_the_sliders_and_a_pareto_setting_is_chosen
         one.page.keyboard.press("ArrowDown")
         one.page.keyboard.press("Enter")
 
-    one.until(lambda: one.parameter("H") == "15", click)
+    one.until(lambda: one.parameter("pick") == "setting 15 0.95 0.8", click)
+    one.press(one.page.locator(".st-key-use_setting button"), lambda: one.parameter("H") == "15")
     assert (one.parameter("tau_v"), one.parameter("tau_g")) == ("0.95", "0.8")
     assert one.slider("Clusters").input_value() == "15"
     one.until(lambda: one.parameter("H") == "5", choose)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -13,7 +14,9 @@ from dntk_core.dashboard.asking.errors import choose_errors
 from dntk_core.dashboard.asking.noting import titled
 from dntk_core.dashboard.asking.opened import opened
 from dntk_core.dashboard.choices.mixing import current_distillation, current_mixing
+from dntk_core.dashboard.choices.picks import pick, picked_side
 from dntk_core.dashboard.choices.pins import differences, pin, pinned
+from dntk_core.dashboard.choices.sidebar import apply
 from dntk_core.dashboard.choices.tabs import tab
 from dntk_core.dashboard.choices.view import link, restore
 from dntk_core.dashboard.computing.probing import offer_probe, unprobed
@@ -22,6 +25,7 @@ from dntk_core.dashboard.drawing.metrics import METRICS, of, written
 from dntk_core.dashboard.drawing.panel import Panel, show
 from dntk_core.dashboard.figures.sides import share_axes
 from dntk_core.dashboard.page import Page, limits
+from dntk_core.dashboard.sections import PICKS, SLIDERS
 from dntk_core.run.likeness import why_not
 from dntk_core.run.notes import read_notes
 from dntk_core.run.pipeline import runs
@@ -69,9 +73,14 @@ def choose_sides(here: Page) -> tuple[Page, Page] | None:
     return other and (here, other)
 
 
+def one_run(one: Page, other: Page) -> bool:
+    """Whether two settings of one run are compared, A pinned and B by the sliders."""
+    return one.run.key == other.run.key
+
+
 def names(one: Page, other: Page) -> tuple[str, str]:
     """What each side is called."""
-    if one.run.key == other.run.key:
+    if one_run(one, other):
         return "A, pinned", "B, by the sliders"
     return f"A: {one.run.spec.summary}", f"B: {other.run.spec.summary}"
 
@@ -95,7 +104,7 @@ def score_table(one: Page, other: Page) -> pd.DataFrame:
 
 def show_likeness(one: Page, other: Page) -> None:
     """How alike the kernels of two runs are, or why that cannot be said."""
-    if one.run.key == other.run.key:
+    if one_run(one, other):
         return
     if reason := why_not(one.run, other.run):
         st.info(literal.markdown(f"These two kernels cannot be compared entry by entry: {reason}."))
@@ -104,25 +113,56 @@ def show_likeness(one: Page, other: Page) -> None:
     with st.spinner("Comparing kernels", show_time=True):
         panels = likeness.panels(one, other)
     for panel in panels:
-        show(panel)
+        show(panel, on_click=partial(_look_at, one, panel.key))
     offer_probe(missing)
     st.code(f"python -m dntk_core compare-runs {one.run.key} {other.run.key}", language="bash")
 
 
-def ask_errors(here: Page, sides: tuple[Page, Page]) -> None:
+def asking(here: Page, sides: tuple[Page, Page]) -> tuple[Page, Page]:
+    """Both sides with what was clicked on the one where that was; elsewhere picked, it is the open run's, as it is."""
+    own = "B" if one_run(*sides) else "A"
+    of = picked_side(here.link, own)
+
+    def side(name: str, each: Page) -> Page:
+        # What is opened links to other pages: of its own run.
+        there = {**here.link, "run": each.run.key, **link(each.view)}
+        return replace(each, picked=here.picked if name == of else None, link=there)
+
+    return side("A", sides[0]), side("B", sides[1])
+
+
+def open_picked(sides: tuple[Page, Page]) -> None:
+    """Open what was clicked, under the name of its side."""
+    for side, each in zip("AB", sides, strict=True):
+        opened(each, side)
+
+
+def ask_errors(sides: tuple[Page, Page]) -> None:
     """Let a person open the inputs behind a score of either side."""
-    for place, side in zip(st.columns(2, gap="medium"), "AB", strict=True):
+    for place, side, each in zip(st.columns(2, gap="medium"), "AB", sides, strict=True):
         with place:
-            choose_errors(here.picked, of=side)
-    if here.picked and here.picked.kind == "errors" and here.picked.parts[-1] in ("A", "B"):
-        opened(replace(sides["AB".index(here.picked.parts[-1])], picked=here.picked))
+            choose_errors(each.picked, of=side)
+
+
+def clicked(sides: tuple[Page, Page], section: str, panel: Panel) -> Callable[[dict], None]:
+    """What a click on a figure does: open on its side what it stands for, and set the sliders, unless it is pinned."""
+    key, side = panel.key[:-2], panel.key[-1].upper()
+    page = sides["AB".index(side)]
+
+    def act(point: dict) -> None:
+        if not (one_run(*sides) and side == "A"):
+            apply(**SLIDERS[section](page, key, point))
+        if found := PICKS[section](page, key, point):
+            pick(found, side)
+
+    return act
 
 
 def _under(here: Page, one: Page, other: Page) -> tuple[Page, Page]:
     """Both sides at what the sliders say on `here`; what is pinned stays."""
-    if one.run.key == other.run.key:
-        return one, here
-    return here, replace(other, view=restore(link(here.view), limits(other.run))[0])
+    if one_run(one, other):
+        return one, replace(other, view=here.view)
+    return replace(one, view=here.view), replace(other, view=restore(link(here.view), limits(other.run))[0])
 
 
 def paired(here: Page, panels: Callable[[Page], Sequence[Panel]], sides: tuple[Page, Page]) -> list[Panel]:
@@ -135,11 +175,19 @@ def paired(here: Page, panels: Callable[[Page], Sequence[Panel]], sides: tuple[P
     return found
 
 
-def show_pair(left: Panel, right: Panel) -> None:
+def _look_at(one: Page, panel: str, point: dict) -> None:
+    """Look at the kernel that was clicked, and open what a point of it stands for."""
+    kernel, found = likeness.asked_at(one, panel, point)
+    apply(kernel=kernel)
+    if found:
+        pick(found, "A")
+
+
+def show_pair(left: Panel, right: Panel, on_click: Callable[[Panel], Callable[[dict], None]]) -> None:
     """Two panels side by side, or above each other where they are too wide for that."""
     layouts: list[Any] = [panel.figure.layout for panel in (left, right)]
     wide = max(layout.meta["minWidth"] for layout in layouts) > HALF
     places = (st.container(), st.container()) if wide else st.columns(2, gap="medium")
     for place, panel in zip(places, (left, right), strict=True):
         with place:
-            show(panel)
+            show(panel, on_click=on_click(panel))

@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from dntk_core.dashboard.choices.picks import Pick
-from dntk_core.dashboard.figures.ledger import COLUMNS, WAYS
+from dntk_core.dashboard.figures.ledger import WAYS
 from dntk_core.dashboard.page import Page
 from dntk_core.dashboard.sections.ledger import counted
 from dntk_core.run.ledger import Cost
@@ -18,14 +18,6 @@ TERMS = {
     "flops": "all FLOPs",
     "bytes": "bytes held",
 }
-
-
-def pick_at(here: Page, point: dict) -> Pick | None:
-    """The way, and the run, that a bar stands for."""
-    way = {label: way for way, (label, _) in WAYS.items()}.get(str(point.get("series")))
-    # Panels count row by row, a row per run.
-    row = (int(point["axis"][1:] or 1) - 1) // len(COLUMNS)
-    return Pick("cost", (list(counted(here))[row].replace(" ", "_"), way)) if way else None
 
 
 def open_cost(here: Page, found: Pick) -> str:

@@ -14,7 +14,8 @@ from dntk_core.dashboard.drawing.metrics import METRICS, words
 from dntk_core.dashboard.drawing.palette import ORANGE, VERMILION
 from dntk_core.dashboard.page import Page
 from dntk_core.distill import METHODS, Mixing
-from dntk_core.readout.ridge import predict
+from dntk_core.kernels.modes import Modes
+from dntk_core.readout.ridge import READOUTS, predict
 from dntk_core.run.live import Live
 
 # Who is judged.
@@ -22,6 +23,8 @@ SIDES = {"distilled": "the distilled set", "full": "the full kernel", "network":
 # What a list of errors is called, by its score.
 LISTS = {"accuracy": "Misclassified by", "fidelity": "Disagreements with the network of"}
 MOST = 60
+# Sides that are kernels of one rank.
+RANK = "rank"
 
 
 @dataclass(frozen=True)
@@ -44,9 +47,10 @@ class Errors:
         return self.index[self.labels[self.index] == c]
 
 
-def of_set(metric: str, method: str, size: int) -> Pick:
-    """The list behind a score of the first `size` gradients of a method, fitted to their averaged targets."""
-    return Pick("errors", (metric, f"{method.replace(' ', '_')}:{size}"))
+def of_set(metric: str, method: str, size: int, by: str = "paper") -> Pick:
+    """The list behind a score of the first `size` gradients of a method in one readout."""
+    side = f"{method.replace(' ', '_')}:{size}"
+    return Pick("errors", (metric, side if by == "paper" else f"{side}:{by}"))
 
 
 def mixed_by(live: Live, view: View, side: str) -> tuple[Mixing | None, str] | None:
@@ -55,28 +59,44 @@ def mixed_by(live: Live, view: View, side: str) -> tuple[Mixing | None, str] | N
         return None, "paper"
     if side == "distilled":
         return current_mixing(live, view), view.readout
-    method, _, size = side.replace("_", " ").partition(":")
-    if method not in METHODS or not size.isdecimal() or not 1 <= int(size[:9]) <= len(live.problem.targets):
+    method, size, by = _read(side)
+    if method not in METHODS or by not in READOUTS or not _counts(size, len(live.problem.targets)):
         return None
-    return live.distil(method, int(size), view.ridge), "paper"
+    return live.distil(method, int(size), view.ridge), by
+
+
+def _read(side: str) -> tuple[str, str, str]:
+    """A side's name, its number and its readout."""
+    name, size, by = (*side.replace("_", " ").split(":"), "", "")[:3]
+    return name, size, by or "paper"
+
+
+def _counts(text: str, most: int) -> bool:
+    """Whether a text is a number from 1 to `most`."""
+    return text.isdecimal() and 1 <= int(text[:9]) <= most
 
 
 def called(side: str) -> str:
     """A side in words.
 
-    >>> called("full"), called("kernel_PCA:5")
-    ('the full kernel', '5 gradients by kernel PCA')
+    >>> called("full"), called("kernel_PCA:5"), called("rank:12")
+    ('the full kernel', '5 gradients by kernel PCA', 'kernels of rank 12')
     """
-    method, _, size = side.replace("_", " ").partition(":")
-    return SIDES.get(side, f"{size} gradients by {method}")
+    name, size, by = _read(side)
+    fitted = "" if by == "paper" else f", fitted to {READOUTS[by].title}"
+    return SIDES.get(side) or (f"kernels of rank {size}" if name == RANK else f"{size} gradients by {name}{fitted}")
 
 
-def predictions(live: Live, view: View, side: str) -> np.ndarray:
-    """What one side says of the test inputs, (t, C)."""
-    problem = live.problem
-    found = None if side == "network" else mixed_by(live, view, side)
-    if found is None:
+def predictions(live: Live, view: View, side: str) -> np.ndarray | None:
+    """What one side says of the test inputs, (t, C); None if there is no such side."""
+    problem, (name, size, _) = live.problem, _read(side)
+    if side == "network":
         return problem.logits
+    if name == RANK:
+        return of_rank(live, int(size), view.ridge) if _counts(size, len(problem.targets)) else None
+    found = mixed_by(live, view, side)
+    if found is None:
+        return None
     mixing, by = found
     return live.remember(
         ("predictions", mixing, view.ridge, by),
@@ -84,27 +104,47 @@ def predictions(live: Live, view: View, side: str) -> np.ndarray:
     )
 
 
-def errors(live: Live, view: View, metric: str, side: str) -> Errors:
-    """The test inputs that cost one side its score; of a score that is no share, all by their squared error."""
-    problem = live.problem
+def of_rank(live: Live, rank: int, ridge: float) -> np.ndarray:
+    """What the best kernels of a rank predict, Σ_{j≤r} u_jᵀy/(σ_j + λ) K* u_j: (t, C)."""
+
+    def one(modes: Modes) -> np.ndarray:
+        weights = modes.load / (modes.values + live.lam(ridge))
+        return modes.predict((weights * (np.arange(len(weights)) < rank))[:, None])[:, 0]
+
+    return live.remember((RANK, rank, ridge), lambda: np.stack([one(modes) for modes in live.modes()], axis=1))
+
+
+def errors(live: Live, view: View, metric: str, side: str) -> Errors | None:
+    """The test inputs that cost one side its score; None if there is no such side."""
     predicted = predictions(live, view, side)
-    choice, network = predicted.argmax(axis=1), problem.logits.argmax(axis=1)
-    squares = np.mean((predicted - problem.logits) ** 2, axis=1)
-    wrong = {"accuracy": choice != problem.labels, "fidelity": choice != network}.get(metric, squares > 0)
+    return None if predicted is None else lost(metric, predicted, live.problem.logits, live.problem.labels)
+
+
+def lost(metric: str, predicted: np.ndarray, logits: np.ndarray, labels: np.ndarray) -> Errors:
+    """The inputs that cost predictions (n, C) a score; of a score that is no share, all by their squared error."""
+    choice, network = predicted.argmax(axis=1), logits.argmax(axis=1)
+    squares = np.mean((predicted - logits) ** 2, axis=1)
+    wrong = {"accuracy": choice != labels, "fidelity": choice != network}.get(metric, squares > 0)
     index = np.flatnonzero(wrong)
     # How sure it was of the wrong class; of a score that is no share, how far off.
     top = np.partition(predicted, -2, axis=1)[:, -2:] if predicted.shape[1] > 1 else np.zeros((len(predicted), 2))
     worst = top[:, 1] - top[:, 0] if METRICS[metric].share else squares
-    return Errors(index[np.argsort(-worst[index], kind="stable")], choice, network, problem.labels)
+    return Errors(index[np.argsort(-worst[index], kind="stable")], choice, network, labels)
 
 
 def open_errors(here: Page, found: Pick) -> str:
     """List them by class."""
     metric, side = (*found.parts, "")[:2]
-    if metric not in METRICS or (side != "network" and mixed_by(here.live, here.view, side) is None):
+    result = errors(here.live, here.view, metric, side) if metric in METRICS else None
+    if result is None:
         st.caption("There is no such list.")
         return "Errors"
-    result = errors(here.live, here.view, metric, side)
+    show_errors(here, result, metric, side)
+    return titled(metric, side)
+
+
+def show_errors(here: Page, result: Errors, metric: str, name: str, split: str = "test") -> None:
+    """A list of errors with a choice of classes; `name` tells it from others, `split` says whose inputs they are."""
     shown, names = result.index, here.run.class_names
     counts = {c: len(result.of_class(c)) for c in range(len(names)) if len(result.of_class(c))}
     t = len(result.labels)
@@ -117,15 +157,15 @@ def open_errors(here: Page, found: Pick) -> str:
             options,
             default=every,
             format_func=lambda c: f"all ({len(shown)})" if c == every else f"{names[c]} ({counts[c]})",
-            key=f"errors_{metric}_{side}",
+            key=f"errors_{metric}_{name}",
             label_visibility="collapsed",
             required=True,
         )
         shown = shown if chosen == every else result.of_class(chosen)
     sentence = (
-        f"{len(shown)} of {t:,} test inputs, the surest first."
+        f"{len(shown)} of {t:,} {split} inputs, the surest first."
         if share
-        else "The test inputs furthest off, worst first."
+        else f"The {split} inputs furthest off, worst first."
     )
     st.caption(f"{sentence} Orange: the network is right, kernel and network disagree. Red: the network is wrong too.")
     notes, colours = [], []
@@ -135,12 +175,10 @@ def open_errors(here: Page, found: Pick) -> str:
         notes.append(f"says {says}" if agree else f"says {says}, net {network}")
         colours.append(VERMILION if result.network[i] != result.labels[i] else "" if agree else ORANGE)
     index = [int(i) for i in shown[:MOST]]
-    show_inputs(
-        here.run, "test", index, notes, colours, key="opened_inputs", on_click=lambda i: pick(Pick.of("test", i))
-    )
+    kind = "test" if split == "test" else "input"
+    show_inputs(here.run, split, index, notes, colours, key="opened_inputs", on_click=lambda i: pick(Pick.of(kind, i)))
     if len(shown) > MOST:
         st.caption(f"{MOST} of {len(shown):,} are shown.")
-    return titled(metric, side)
 
 
 def titled(metric: str, side: str) -> str:
@@ -156,19 +194,18 @@ def choose_errors(found: Pick | None, sides: Sequence[str] = ("distilled", "full
     """Let a person open the list behind a score.
 
     found: what is open
-    of:    which of two pages it is about, where there are two; its name stands in the pick
+    of:    which of two pages it is about, where there are two
     """
-    named = (of,) if of else ()
-    options = [Pick("errors", (metric, side, *named)) for metric in LISTS for side in sides]
-    options = [each for each in options if each.parts[:2] != ("fidelity", "network")]
+    options = [Pick("errors", (metric, side)) for metric in LISTS for side in sides]
+    options = [each for each in options if each.parts != ("fidelity", "network")]
     key = f"errors_behind{of}"
     st.session_state[key] = found if found in options else None
     st.selectbox(
         f"Test inputs behind a score{of and f' of {of}'}",
         options,
-        format_func=lambda each: titled(*each.parts[:2]),
+        format_func=lambda each: titled(*each.parts),
         index=None,
         placeholder="Choose a list",
         key=key,
-        on_change=lambda: pick(st.session_state[key]),
+        on_change=lambda: pick(st.session_state[key], of or None),
     )

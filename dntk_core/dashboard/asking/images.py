@@ -14,17 +14,18 @@ MOST = 60
 
 
 def open_class(here: Page, found: Pick) -> str:
-    """The kernel inputs of a class, those first that stand for most, if they stand for others."""
+    """The kernel inputs of a class, or of two, those first that stand for most, if they stand for others."""
     run = here.run
-    c = found.place("class", len(run.class_names))
-    if c is None:
+    classes = [Pick("class", (part,)).place("class", len(run.class_names)) for part in found.parts[:2]]
+    if None in classes:
         st.caption(f"There is no such class: there are {len(run.class_names)}.")
         return "Class"
-    members = _heaviest(here, np.flatnonzero(run.train_labels == c))
-    right = float(np.mean(run.targets[members].argmax(axis=1) == c)) if len(members) else 0.0
-    st.caption(f"{len(members):,} kernel inputs, of which the network takes {right:.1%} for this class.")
-    _shown(here, members)
-    return f"Class {run.class_names[c]}"
+    for c in classes:
+        members = _heaviest(here, np.flatnonzero(run.train_labels == c))
+        right = float(np.mean(run.targets[members].argmax(axis=1) == c)) if len(members) else 0.0
+        st.caption(f"{len(members):,} kernel inputs, of which the network takes {right:.1%} for this class.")
+        _shown(here, members, MOST // len(classes), key=f"opened_class_{c}")
+    return " and ".join(f"class {run.class_names[c]}" for c in classes if c is not None).capitalize()
 
 
 def open_heaviest(here: Page, found: Pick) -> str:
@@ -69,15 +70,15 @@ def _heaviest(here: Page, members: np.ndarray) -> np.ndarray:
     return members[np.argsort(-np.array(made["weights"])[members], kind="stable")]
 
 
-def _shown(here: Page, members: np.ndarray) -> None:
+def _shown(here: Page, members: np.ndarray, most: int = MOST, key: str = "opened_inputs") -> None:
     run, made = here.run, here.run.distillation
-    choices = [run.class_names[int(run.targets[i].argmax())] for i in members[:MOST]]
+    choices = [run.class_names[int(run.targets[i].argmax())] for i in members[:most]]
     notes = [f"network: {name}" for name in choices]
     if made is not None:
-        notes = [f"{made['weights'][i]:.1%} of its class" for i in members[:MOST]]
+        notes = [f"{made['weights'][i]:.1%} of its class" for i in members[:most]]
     show_inputs(
-        run, "kernel", [int(i) for i in members[:MOST]], notes, key="opened_inputs",
+        run, "kernel", [int(i) for i in members[:most]], notes, key=key,
         on_click=lambda i: pick(Pick.of("input", i)),
     )  # fmt: skip
-    if len(members) > MOST:
-        st.caption(f"{MOST} of {len(members):,} are shown.")
+    if len(members) > most:
+        st.caption(f"{most} of {len(members):,} are shown.")

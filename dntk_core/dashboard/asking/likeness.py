@@ -2,7 +2,10 @@
 
 import numpy as np
 
+from dntk_core.base.numbering import FIRST
 from dntk_core.dashboard.choices.kernel import mean_name
+from dntk_core.dashboard.choices.picks import Pick
+from dntk_core.dashboard.drawing import literal
 from dntk_core.dashboard.drawing.panel import Panel
 from dntk_core.dashboard.figures import likeness as figures
 from dntk_core.dashboard.page import Page
@@ -37,6 +40,19 @@ def panels(one: Page, other: Page) -> tuple[Panel, ...]:
     if 1 < len(names) - 1 <= MOST_CLASSES:
         shown.append(_classes(one, other, names[:-1]))
     return tuple(shown)
+
+
+def asked_at(one: Page, panel: str, point: dict) -> tuple[int | str, Pick | None]:
+    """The kernel that a bar, a line or a cell is of, and what it stands for: its direction, its class, two classes."""
+    names = [literal.plotly(name) for name in one.run.class_names]
+    if panel == "class_likeness":
+        a, b = (names.index(point[axis]) for axis in ("y", "x"))
+        return a, Pick.of("class", *dict.fromkeys((a, b)))
+    name = point["y"] if point["series"] == "CKA" else point["series"]
+    kernel = names.index(name) if name in names else "mean"
+    if point["series"] != "CKA":
+        return kernel, Pick.of("direction", round(point["x"]) - FIRST)
+    return kernel, Pick.of("class", kernel) if isinstance(kernel, int) else None
 
 
 def _classes(one: Page, other: Page, names: list[str]) -> Panel:

@@ -7,7 +7,11 @@ import streamlit as st
 
 from dntk_core.dashboard.asking.costs import open_cost
 from dntk_core.dashboard.asking.errors import open_errors
+from dntk_core.dashboard.asking.forming import open_checkpoint, open_formed, open_forming
+from dntk_core.dashboard.asking.groups import open_group, open_groups
 from dntk_core.dashboard.asking.images import open_class, open_heaviest, open_selection
+from dntk_core.dashboard.asking.judging import open_labels, open_spread, open_unseen
+from dntk_core.dashboard.asking.settings import open_dimension, open_setting
 from dntk_core.dashboard.asking.testing import open_doubted, open_test
 from dntk_core.dashboard.choices.kernel import kernel_name
 from dntk_core.dashboard.choices.mixing import current_mixing
@@ -24,8 +28,11 @@ from dntk_core.dashboard.page import Page
 EXEMPLARS, NEIGHBOURS = 24, 12
 
 
-def opened(here: Page) -> None:
-    """Open what was clicked last; what does not exist under these settings says so."""
+def opened(here: Page, side: str = "") -> None:
+    """Open what was clicked last; what does not exist under these settings says so.
+
+    side: the name of this page, where there are two
+    """
     if here.picked is None:
         return
     with st.container(border=True, key="opened"):
@@ -33,7 +40,7 @@ def opened(here: Page) -> None:
             title = st.empty()
             st.button("Close", key="close_pick", on_click=pick, args=(None,), type="tertiary", icon=":material/close:")
         heading = OPENED[here.picked.kind](here, here.picked)
-        title.markdown(f"#### {literal.markdown(heading)}")
+        title.markdown(f"#### {side and f'{side} · '}{literal.markdown(heading)}")
 
 
 def _cluster(here: Page, found: Pick) -> str:
@@ -191,4 +198,14 @@ OPENED: dict[str, Callable[[Page, Pick], str]] = {
     "selection": open_selection,
     "heaviest": open_heaviest,
     "cost": open_cost,
+    "spread": open_spread,
+    "labels": open_labels,
+    "unseen": open_unseen,
+    "setting": open_setting,
+    "dimension": open_dimension,
+    "group": open_group,
+    "groups": open_groups,
+    "checkpoint": open_checkpoint,
+    "formed": open_formed,
+    "forming": open_forming,
 }

@@ -49,10 +49,15 @@ def open_doubted(here: Page, found: Pick) -> str:
         return "Doubt"
     title, index, notes = asked
     st.caption(f"{len(index):,} of {len(here.run.test_labels):,} test inputs, the most doubtful first.")
+    show_listed(here, index, notes)
+    return title
+
+
+def show_listed(here: Page, index: np.ndarray, notes: list[str]) -> None:
+    """The first test inputs of a list that is open."""
     show_tests(here, index[:MOST], notes[:MOST], key="opened_inputs")
     if len(index) > MOST:
         st.caption(f"{MOST} of {len(index):,} are shown.")
-    return title
 
 
 def show_tests(here: Page, index: np.ndarray | list[int], notes: list[str], key: str) -> None:

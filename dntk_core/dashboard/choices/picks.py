@@ -7,12 +7,13 @@ import streamlit as st
 
 from dntk_core.dashboard.choices.kept import keep, recall
 
-NAME = "pick"
+NAME, SIDE = "pick", "side"
 # What can be opened.
 KINDS = (
     *("cluster", "direction", "gradient", "input", "pair"),
-    *("errors", "test", "doubted"),
+    *("errors", "test", "doubted", "spread", "labels", "unseen"),
     *("class", "selection", "heaviest", "cost"),
+    *("setting", "dimension", "group", "groups", "checkpoint", "formed", "forming"),
 )
 
 
@@ -60,17 +61,32 @@ def picked(link: dict[str, str]) -> Pick | None:
     return found
 
 
-def pick(found: Pick | None) -> None:
-    """Open a thing, or nothing, from a callback."""
+def pick(found: Pick | None, side: str | None = None) -> None:
+    """Open a thing, or nothing, from a callback; `side`: of which of two pages it is, where there are two."""
     st.session_state[f"kept_{NAME}"] = found
+    if side is not None:
+        st.session_state[f"kept_{SIDE}"] = side
 
 
-def on_click(find: Callable[[dict], Pick | None]) -> Callable[[dict], None]:
+def picked_side(link: dict[str, str], first: str) -> str:
+    """Of which of two pages, A or B, the open thing is."""
+
+    def read(text: str) -> str:
+        if text not in ("A", "B"):
+            raise ValueError(text)
+        return text
+
+    found = st.session_state[recall(SIDE, read, first)]
+    keep(link, SIDE, found if NAME in link else "")
+    return found
+
+
+def on_click(find: Callable[[dict], Pick | None], side: str | None = None) -> Callable[[dict], None]:
     """A callback for a figure, of a function that says what a point stands for."""
 
     def clicked(point: dict) -> None:
         found = find(point)
         if found:
-            pick(found)
+            pick(found, side)
 
     return clicked

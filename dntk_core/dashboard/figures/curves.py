@@ -16,6 +16,7 @@ from dntk_core.readout.leave_one_out import LeaveOneOut
 
 AXES = {"size": "gradients s", "rank": "rank r", "ridge": "ridge"}
 NETWORK = "network's accuracy"
+OTHER = "other readout"
 DASHES = ("solid", "dot", "dash")
 SYMBOLS = ("circle", "diamond", "square")
 COLOURS = (BLUE, VERMILION, GREEN, PURPLE, SKY, ORANGE, GREY)
@@ -122,7 +123,7 @@ def comparison(curves: Sequence[MethodCurve], m: int, chosen: str, other: Method
         for panel, (name, measure, of_all) in enumerate(drawn):
             *_, line = _method(other, place, name, measure, panel, of_all, chosen=False)
             line["line"] |= {"width": 2.5, "dash": "dash"}
-            traces.append(line | {"name": f"{chosen}, other readout", "legendgroup": "other", "legendrank": 2000})
+            traces.append(line | {"name": f"{chosen}, {OTHER}", "legendgroup": "other", "legendrank": 2000})
     titles = [measure.title for measure in shown.values()] + [f"{shown[FIRST].title} over compression"]
     sizes, last = log_axis(curves[0].sizes), len(drawn) - 1
     x = [sizes | {"title": "at most s gradients" if i > last - 3 else ""} for i in range(last)]

@@ -21,6 +21,7 @@ SYMBOLS = ("diamond", "square", "cross")
 LOSSES = ("Feature loss", "Batch-norm loss")
 # Classes that are drawn or named one by one.
 NAMED = 20
+MEAN = "mean of all classes"
 
 
 def gallery(
@@ -135,14 +136,15 @@ def losses(history: np.ndarray, names: Sequence[str]) -> go.Figure:
     kept = np.unique(np.geomspace(1, len(history), 200).round().astype(int)) - 1
     names, traces = [literal.plotly(name) for name in names], []
     for panel in range(2):
-        each = [(names[c], history[:, c, panel], faded(series(c), 0.45), 1.2) for c in range(min(len(names), NAMED))]
-        for name, values, colour, width in [*each, ("mean of all classes", history[:, :, panel].mean(axis=1), GREY, 4)]:
+        each = [(names[c], history[:, c, panel], faded(series(c), 0.6), 1.2) for c in range(min(len(names), NAMED))]
+        for name, values, colour, width in [*each, (MEAN, history[:, :, panel].mean(axis=1), GREY, 4)]:
             traces.append(
                 {
                     "type": "scatter",
                     "mode": "lines",
                     "name": name,
-                    "showlegend": panel == 0 and width == 4,
+                    "legendgroup": name,
+                    "showlegend": panel == 0 and (name == MEAN or len(names) <= NAMED),
                     "x": steps[kept],
                     "y": values[kept],
                     "line": {"color": colour, "width": width},
@@ -154,7 +156,7 @@ def losses(history: np.ndarray, names: Sequence[str]) -> go.Figure:
     x = [{"title": "iteration"}] * 2
     y = [log_axis(history[:, :, panel]) if (history[:, :, panel] > 0).any() else {} for panel in range(2)]
     titles = [LOSSES[0], LOSSES[1] if (history[:, :, 1] > 0).any() else "No batch-norm layers: λ = 0"]
-    return figure(traces, height=300, margin={"t": 40}, **panels(titles, 2, x, y, gap=(0.09, 0)))
+    return figure(traces, height=360, margin={"t": 40}, **panels(titles, 2, x, y, gap=(0.09, 0)))
 
 
 def feature_map(

@@ -154,7 +154,7 @@ def _hover() -> str:
         "H = %{customdata[0]}, τ<sub>v</sub> = %{customdata[1]:~g}, τ<sub>g</sub> = %{customdata[2]:~g}",
         "s = %{customdata[3]}: %{customdata[4]} local + %{customdata[5]} gap, %{customdata[6]} removed",
         ", ".join(f"{words(metric)} %{{customdata[{i}]:{metric.format}}}" for i, metric in scores),
-        "<i>click to set the sliders</i><extra></extra>",
+        "<i>click to open it</i><extra></extra>",
     ]
     return "<br>".join(lines)
 

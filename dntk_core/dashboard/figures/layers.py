@@ -10,6 +10,9 @@ from dntk_core.dashboard.drawing.palette import BLUE, GREEN, GREY, ORANGE, SEQUE
 from dntk_core.dashboard.figures.canvas import PERCENT, colorbar, figure, on, panels
 from dntk_core.run.layers import Layers
 
+# The accuracy of a kernel without one group.
+BUT = "all but it"
+WITHOUT = f"accuracy {BUT}"
 # Pixels of one group, and of all that is not groups.
 ROW, REST = 24, 120
 
@@ -24,7 +27,7 @@ def shares(found: Layers) -> go.Figure:
             {"the whole": (found.whole, BLUE), "outputs": (found.targets, ORANGE), "labels": (found.labels, GREEN)},
             ".2f",
         ),
-        ("Accuracy", {"alone": (found.alone, BLUE), "all but it": (found.without, VERMILION)}, ".1%"),
+        ("Accuracy", {"alone": (found.alone, BLUE), BUT: (found.without, VERMILION)}, ".1%"),
     )
     bar = {"type": "bar", "orientation": "h"}
     # Accuracies often differ by a few points: as points, their axis need not begin at 0.

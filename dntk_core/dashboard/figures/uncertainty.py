@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 import plotly.graph_objects as go
 
+from dntk_core.base.numbering import number
 from dntk_core.dashboard.drawing.palette import GREY, faded, series
 from dntk_core.dashboard.figures.canvas import figure, log_axis, on, panels, thin
 from dntk_core.run.doubt import Beliefs, Shifted
@@ -65,9 +66,14 @@ def over_strength(found: Shifted) -> go.Figure:
     return figure(traces, height=380, min_width=760, margin={"t": 84}, **layout)
 
 
+def common_bins(clean: np.ndarray, moved: np.ndarray) -> np.ndarray:
+    """The edges of bins that hold both, (31,)."""
+    return np.histogram_bin_edges(np.append(clean, moved), bins=30)
+
+
 def histograms(clean: np.ndarray, moved: np.ndarray, title: str, other: str) -> go.Figure:
     """Doubt of the test inputs against that of others, on common bins."""
-    edges = np.histogram_bin_edges(np.append(clean, moved), bins=30)
+    edges = common_bins(clean, moved)
     centres = (edges[1:] + edges[:-1]) / 2
     traces = [
         {
@@ -77,9 +83,10 @@ def histograms(clean: np.ndarray, moved: np.ndarray, title: str, other: str) -> 
             "y": np.histogram(values, edges)[0] / max(1, len(values)),
             "marker": {"color": series(i)},
             "opacity": 0.65,
+            "customdata": [[side, number(place)] for place in range(len(centres))],
             "hovertemplate": f"%{{y:.1%}} of {name} near %{{x:.3g}}<extra></extra>",
         }
-        for i, (name, values) in enumerate((("test inputs", clean), (other, moved)))
+        for i, (side, name, values) in enumerate((("test", "test inputs", clean), ("others", other, moved)))
     ]
     y = {"tickformat": ".0%", "title": "share of inputs"}
     return figure(traces, height=260, barmode="overlay", bargap=0.05, xaxis={"title": title}, yaxis=y)

@@ -16,11 +16,20 @@ from importlib import import_module
 from pkgutil import iter_modules
 from types import ModuleType
 
+from dntk_core.dashboard.choices.picks import Pick
 from dntk_core.dashboard.drawing.navigation import pages
 from dntk_core.dashboard.drawing.panel import Panel
 from dntk_core.dashboard.page import Page
 
 Panels = Callable[[Page], Sequence[Panel]]
+# Of the open page, a panel's key and a point of its figure: what that stands for, and what it sets of the sliders.
+PickAt = Callable[[Page, str, dict], Pick | None]
+SlidersAt = Callable[[Page, str, dict], dict]
+
+
+def _none(here: Page, panel: str, point: dict) -> dict:
+    """No figure of this section moves sliders."""
+    return {}
 
 
 def _sections() -> list[ModuleType]:
@@ -32,3 +41,5 @@ def _sections() -> list[ModuleType]:
 SECTIONS: dict[str, Panels] = {module.TITLE: module.panels for module in _sections()}
 # What a report prints: all that a page shows one part at a time.
 PRINTED: dict[str, Panels] = {module.TITLE: getattr(module, "printed", module.panels) for module in _sections()}
+PICKS: dict[str, PickAt] = {module.TITLE: module.pick_at for module in _sections()}
+SLIDERS: dict[str, SlidersAt] = {module.TITLE: getattr(module, "sliders_at", _none) for module in _sections()}

@@ -4,10 +4,12 @@ import numpy as np
 
 from dntk_core.dashboard.choices.controls import RIDGES
 from dntk_core.dashboard.choices.kernel import chosen_class, kernel_name
+from dntk_core.dashboard.choices.picks import Pick
 from dntk_core.dashboard.drawing import literal
 from dntk_core.dashboard.drawing.panel import Panel
 from dntk_core.dashboard.figures import budget as figures
 from dntk_core.dashboard.page import Page
+from dntk_core.dashboard.sections.curves import nearest_ridge
 from dntk_core.kernels.spectrum import parameter_redundancy
 from dntk_core.readout.bounds import ASSUMPTIONS, Approximation, split_approximation
 
@@ -72,7 +74,7 @@ def panels(here: Page, parts: bool = True) -> tuple[Panel, Panel]:
             figures.over_ridge(over, RIDGES, c, view.ridge, found),
             "Over the ridge",
             f"The stack should lie above the measured error. At this ridge {largest} is the largest term: "
-            f"{sizes[largest]:.2g} of {sum(sizes.values()):.2g}.{_parts(found, c)}",
+            f"{sizes[largest]:.2g} of {sum(sizes.values()):.2g}.{_parts(found, c)} Click a point to set the ridge.",
             RIDGE,
         ),
         Panel(
@@ -83,11 +85,21 @@ def panels(here: Page, parts: bool = True) -> tuple[Panel, Panel]:
             + (
                 "nothing is projected."
                 if run.spec.projection.exact(run.parameters)
-                else f"the projection adds {own.jl:.1%}."
+                else f"the projection adds {own.jl:.1%}. Click a point for a run of that k."
             ),
             DIMENSION,
         ),
     )
+
+
+def pick_at(here: Page, panel: str, point: dict) -> Pick | None:
+    """The projected dimension of a point."""
+    return Pick("dimension", (str(round(point["x"])),)) if panel == "budget_dimension" else None
+
+
+def sliders_at(here: Page, panel: str, point: dict) -> dict:
+    """The ridge of a point."""
+    return {"ridge": nearest_ridge(float(point["x"]))} if panel == "budget_ridge" else {}
 
 
 def split(here: Page) -> Approximation | None:

@@ -6,6 +6,7 @@ import numpy as np
 
 from dntk_core.dashboard.asking.null_model import against, cut_short, wanted
 from dntk_core.dashboard.choices.kernel import chosen_class, kernel_name
+from dntk_core.dashboard.choices.picks import Pick
 from dntk_core.dashboard.drawing.panel import Panel
 from dntk_core.dashboard.figures import containment as figures
 from dntk_core.dashboard.figures.canvas import marked
@@ -48,6 +49,17 @@ def cluster_at(point: dict) -> int | None:
     """The cluster, from 0, that a row below the curves stands for."""
     name = point.get("y")
     return int(name.removeprefix("cluster ")) - 1 if isinstance(name, str) and name.startswith("cluster ") else None
+
+
+def pick_at(here: Page, panel: str, point: dict) -> Pick | None:
+    """The cluster of a row."""
+    h = cluster_at(point)
+    return None if h is None else Pick.of("cluster", h)
+
+
+def sliders_at(here: Page, panel: str, point: dict) -> dict:
+    """The rank of a point on the curves."""
+    return {"rank": int(point["x"])} if cluster_at(point) is None else {}
 
 
 def sentence(result: Containment, random: Sequence[Containment], at: int, name: str) -> str:

@@ -2,8 +2,10 @@
 
 import numpy as np
 
+from dntk_core.base.numbering import FIRST
 from dntk_core.dashboard.asking.null_model import against, cut_short, wanted
 from dntk_core.dashboard.choices.kernel import chosen_class, kernel_name
+from dntk_core.dashboard.choices.picks import Pick
 from dntk_core.dashboard.choices.view import View
 from dntk_core.dashboard.drawing.panel import Panel
 from dntk_core.dashboard.figures import coverage as figures
@@ -105,6 +107,16 @@ def class_at(here: Page, point: dict) -> int:
     results = {name: live.coverage(view.H, view.epsilon, c, view.energy) for c, name in enumerate(names)}
     shown = figures.least_covered(results)
     return names.index(shown[min(int(point["axis"][1:] or 1) - 1, len(shown) - 1)])
+
+
+def pick_at(here: Page, panel: str, point: dict) -> Pick | None:
+    """The direction that a point stands for."""
+    return Pick.of("direction", round(point["x"]) - FIRST)
+
+
+def sliders_at(here: Page, panel: str, point: dict) -> dict:
+    """The kernel of a small figure's class."""
+    return {"kernel": class_at(here, point)} if panel == "coverage_classes" else {}
 
 
 def calls(here: Page) -> tuple[str, ...]:

@@ -55,6 +55,11 @@ $G=(K^c+\lambda I)^{-1}$ the residual is $(Gy_c)_i/G_{ii}$. It needs no test dat
 """
     + SCORES,
 }
+CLICK = {
+    "size": "Click a point to set Algorithm 1 to make about so many, and for the test inputs behind its score.",
+    "rank": "Click a point to set the rank, and for the test inputs behind its score.",
+    "ridge": "Click a point to set the ridge, and for the test inputs behind its score.",
+}
 METHODS_DEFINITION = (
     r"""
 Each method makes at most $s$ rows $A$; all are solved with the same ridge and readout and scored on the same test
@@ -99,36 +104,52 @@ def panel(here: Page, over: str, report: Report = ignore) -> Panel:
     figure = figures.curve(results, over, mark, network, t, settings, left_out)
     first = next(iter(results.values()))
     read = (reads.over_ridge if over == "ridge" else reads.over_count)(first, figures.AXES[over], mark)
+    read = f"{read} {CLICK[over]}"
     return Panel(f"curve_{over}", figure, f"Over {figures.AXES[over]}", read, DEFINITIONS[over])
 
 
-def sliders_at(here: Page, over: str, point: dict) -> dict:
+def sliders_at(here: Page, panel: str, point: dict) -> dict:
     """What the sliders say at a point: its rank or ridge; for a size, Algorithm 1 set to make about so many."""
-    x = float(point["x"])
+    over, x = panel.removeprefix("curve_"), float(point["x"])
     if over == "rank":
         return {"rank": round(x)}
     if over == "ridge":
         return {"ridge": nearest_ridge(x)}
-    found = here.live.distil("local-global", max(1, round(x)), here.view.ridge).setting
+    found = here.live.distil("local-global", max(1, _size_at(here, over, point)), here.view.ridge).setting
     chosen = {"method": point["series"]} if point.get("series") in METHODS else {}
     return chosen | (asdict(found) if found else {})
 
 
-def pick_at(here: Page, over: str, point: dict) -> Pick | None:
-    """The test inputs behind a score: of the set that made it, or of all gradients."""
-    name, _, label = str(point["series"]).partition(", ")
+def pick_at(here: Page, panel: str, point: dict) -> Pick | None:
+    """The test inputs behind a score: of the set that made it, of all gradients, or of kernels of one rank."""
+    over, view, series = panel.removeprefix("curve_"), here.view, str(point["series"])
+    name, _, label = series.partition(", ")
+    # Of what is no score, conditioning or coverage, the inputs where kernel and network disagree.
     metric = next((key for key, each in METRICS.items() if words(each) == name), FIRST)
     if name == figures.NETWORK:
         return Pick("errors", ("accuracy", "network"))
-    if over == "methods" and point["series"] in METHODS and here.view.readout == "paper":
-        shown = [*METRICS]
-        panel = int(point["axis"][1:] or 1) - 1
-        return of_set(shown[panel], point["series"], round(point["x"])) if panel < len(shown) else None
-    if over == "size" and label == READOUTS["paper"].title:
-        return of_set(metric, here.view.method, round(point["x"]))
-    if over == "ridge":
-        return Pick("errors", (metric, "full" if label.startswith("all ") else "distilled"))
-    return None
+    if over == "methods":
+        method = series.removesuffix(f", {figures.OTHER}")
+        metric = dict(enumerate(METRICS)).get(_panel(point), FIRST)
+        by = view.readout if method == series else other_readout(view)
+        return of_set(metric, method, _size_at(here, over, point), by) if method in METHODS else None
+    if over == "size":
+        by = next((by for by, each in READOUTS.items() if label == each.title), view.readout)
+        return of_set(metric, view.method, _size_at(here, over, point), by)
+    if over == "rank":
+        return Pick("errors", (metric, f"rank:{round(point['x'])}"))
+    return Pick("errors", (metric, "full" if label.startswith("all ") else "distilled"))
+
+
+def _panel(point: dict) -> int:
+    """In which of a figure's panels a point lies, from 0."""
+    return int(point["axis"][1:] or 1) - 1
+
+
+def _size_at(here: Page, over: str, point: dict) -> int:
+    """How many gradients a point stands for; the last panel of all methods counts by compression, m / s."""
+    compressed = over == "methods" and _panel(point) == len(METRICS) + len(figures.SUBSPACE)
+    return round(len(here.run.targets) / point["x"] if compressed else point["x"])
 
 
 def nearest_ridge(value: float) -> float:
@@ -167,15 +188,12 @@ def compared(
     return here.live.compare(sizes, here.view.ridge, SEEDS, methods, report, by)
 
 
-def numbers(here: Page, metric: str, report: Report = ignore) -> pd.DataFrame:
-    """A score of every method in both readouts: a row each, a column per size."""
-    found = {by: compared(here, by, report=report) for by in READOUTS}
+def numbers(here: Page, metric: str, by: str, report: Report = ignore) -> pd.DataFrame:
+    """A score of every method in one readout: a row each, a column per size."""
     t = len(here.live.problem.labels)
     rows = [
-        {"method": curve.method, "readout": READOUTS[by].title}
-        | {f"s = {s}": _cell(curve, i, metric, t) for i, s in enumerate(curve.sizes)}
-        for curves in zip(*found.values(), strict=True)
-        for by, curve in zip(found, curves, strict=True)
+        {"method": curve.method} | {f"s = {s}": _cell(curve, i, metric, t) for i, s in enumerate(curve.sizes)}
+        for curve in compared(here, by, report=report)
     ]
     return pd.DataFrame(rows)
 
@@ -193,7 +211,8 @@ def settings_table(here: Page) -> pd.DataFrame:
 
 def _cell(curve: MethodCurve, i: int, metric: str, t: int) -> str:
     value = curve.mean(metric)[i]
-    return "–" if np.isnan(value) else written(METRICS[metric], value, t)
+    # One unit is enough: the whole table is to fit.
+    return "–" if np.isnan(value) else written(METRICS[metric], value, t).replace("%)", ")")
 
 
 def spread(m: int, count: int, first: int = 1) -> list[int]:

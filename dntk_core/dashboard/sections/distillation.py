@@ -100,8 +100,8 @@ def _gallery(here: Page, shown: Sequence[int]) -> go.Figure:
     return figures.gallery(mixing, run.targets, faces(run), run.train_labels, run.class_names, shown)
 
 
-def pick_at(here: Page, page: int, point: dict) -> Pick | None:
-    """What a bar of the outcome, a tile or a soft label stands for."""
+def pick_at(here: Page, panel: str, point: dict, page: int = 1) -> Pick | None:
+    """What a bar of the outcome, a tile or a soft label stands for; `page`: of the gallery."""
     mixing, series, data = current_mixing(here.live, here.view), point["series"], point.get("customdata")
     for name, metric in METRICS.items():
         if series == metric.title:

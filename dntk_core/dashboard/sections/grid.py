@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from dntk_core.dashboard.choices.controls import CONTROLS
 from dntk_core.dashboard.choices.mixing import READOUT
+from dntk_core.dashboard.choices.picks import Pick
 from dntk_core.dashboard.drawing.metrics import FIRST, METRICS, of, words, written
 from dntk_core.dashboard.drawing.panel import Panel
 from dntk_core.dashboard.figures import grid as figures
@@ -67,14 +68,14 @@ def panels(
             figures.heatmaps(grid, metric, (view.H, view.tau_v, view.tau_g), answer),
             f"{METRICS[metric].title} over thresholds",
             f"Each cell is a setting; the {len(grid.frontier(metric))} boxed ones are beaten by none of the "
-            f"{grid.s.size}. Click a cell to set the sliders.",
+            f"{grid.s.size}. Click a cell for its setting, its scores and the inputs it loses.",
             HEATMAPS,
         ),
         Panel(
             "frontier",
             figures.frontier(grid, metric, reached, answer),
             "Pareto frontier",
-            "The line joins the settings that nothing smaller matches. Click a point to set the sliders.",
+            "The line joins the settings that nothing smaller matches. Click a point to open its setting.",
             FRONTIER,
         ),
         Panel(
@@ -124,12 +125,10 @@ def sliders(grid: Grid, cell: Cell) -> dict:
     return {"H": int(grid.H[a]), "tau_v": float(grid.tau_v[b]), "tau_g": float(grid.tau_g[g])}
 
 
-def setting(point: dict) -> dict | None:
-    """The sliders' values at a clicked point; None where it is no setting."""
+def pick_at(here: Page, panel: str, point: dict) -> Pick | None:
+    """The setting that a cell, a point or a bar stands for."""
     data = point.get("customdata")
-    if not data:
-        return None
-    return {"H": int(data[0]), "tau_v": float(data[1]), "tau_g": float(data[2])}
+    return Pick("setting", (str(int(data[0])), *(f"{tau:g}" for tau in data[1:3]))) if data else None
 
 
 def calls(here: Page, clusters: Sequence[int] = ()) -> tuple[str, ...]:

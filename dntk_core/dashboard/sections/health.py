@@ -14,6 +14,7 @@ from dntk_core.dashboard.drawing.panel import Panel
 from dntk_core.dashboard.drawing.recipe import class_flag
 from dntk_core.dashboard.figures import health as figures
 from dntk_core.dashboard.page import Page
+from dntk_core.dashboard.sections.curves import nearest_ridge
 from dntk_core.readout.leave_one_out import RIDGES
 from dntk_core.run.checkup import alignments, left_out_sizes, risks, suspicious_labels, usual_sizes, where
 from dntk_core.run.insight import Insight
@@ -111,13 +112,24 @@ def labels(here: Page) -> Panel:
 
 
 def pick_at(here: Page, panel: str, point: dict) -> Pick | None:
-    """The direction that a point stands for, or the test inputs behind a score."""
+    """The direction or the labels that a point stands for, or the inputs behind a score."""
     if panel == "health_targets":
         return Pick.of("direction", round(point["x"]) - FIRST)
-    if panel == "health_size" and point["series"] == figures.TEST[0]:
-        metric = list(figures.PANELS)[int(point["axis"][1:] or 1) - 1]
-        return of_set(metric, here.view.method, round(point["x"]))
-    return None
+    if panel == "health_labels":
+        return Pick.of("labels", rank_at(here, point))
+    # An estimate from the kernel alone has no inputs behind it.
+    kind = {figures.TEST[0]: "errors", figures.LEFT_OUT[0]: "unseen"}.get(point["series"])
+    if kind is None:
+        return None
+    metric = list(figures.PANELS)[int(point["axis"][1:] or 1) - 1]
+    if panel == "health_ridge":
+        return Pick(kind, (metric, "full"))
+    return Pick(kind, of_set(metric, here.view.method, round(point["x"]), here.view.readout).parts)
+
+
+def sliders_at(here: Page, panel: str, point: dict) -> dict:
+    """The ridge of a point."""
+    return {"ridge": nearest_ridge(float(point["x"]))} if panel == "health_ridge" else {}
 
 
 def rank_at(here: Page, point: dict) -> int:

@@ -3,7 +3,9 @@
 import numpy as np
 import pandas as pd
 
+from dntk_core.base.numbering import number
 from dntk_core.dashboard.choices.kernel import chosen_class, kernel_name
+from dntk_core.dashboard.choices.picks import Pick
 from dntk_core.dashboard.drawing.panel import Panel
 from dntk_core.dashboard.drawing.recipe import class_flag
 from dntk_core.dashboard.figures import layers as figures
@@ -47,12 +49,22 @@ def panels(here: Page) -> tuple[Panel, ...]:
     most, fit, best = (names[int(np.argmax(each))] for each in (parts.trace, parts.fit, parts.alone))
     read = (
         f"{most} has {parts.trace.max():.0%} of the {kernel_name(here)} kernel's trace, {fit} {parts.fit.max():.0%} of "
-        f"the fit; alone, {best} reaches {parts.alone.max():.1%} accuracy, all together {parts.full:.1%}."
+        f"the fit; alone, {best} reaches {parts.alone.max():.1%} accuracy, all together {parts.full:.1%}. Click a bar "
+        "for what its group gets wrong."
     )
     return (
         Panel("layers", figures.shares(parts), "What every group brings", read, SHARES),
         Panel("layers_between", figures.between(parts), "Groups against each other", alike(parts), BETWEEN),
     )
+
+
+def pick_at(here: Page, panel: str, point: dict) -> Pick | None:
+    """The group that a bar or a point stands for; of a cell, both."""
+    names = figures.shown(found(here))
+    if panel == "layers_between":
+        return Pick.of("groups", names.index(point["y"]), names.index(point["x"]))
+    without = "without" if point["series"] == figures.WITHOUT else "alone"
+    return Pick("group", (str(number(names.index(point["y"]))), without))
 
 
 def alike(parts: Layers) -> str:

@@ -1,8 +1,10 @@
 """Home: what the kernel costs and what distillation saves."""
 
 from dntk_core.dashboard.choices.mixing import current_mixing
+from dntk_core.dashboard.choices.picks import Pick
+from dntk_core.dashboard.drawing import literal
 from dntk_core.dashboard.drawing.panel import Panel
-from dntk_core.dashboard.figures.ledger import ledgers
+from dntk_core.dashboard.figures.ledger import COLUMNS, WAYS, ledgers
 from dntk_core.dashboard.page import Page
 from dntk_core.data.inputs import IMAGE
 from dntk_core.run.ledger import IMAGENET, Counts, Description, ledger
@@ -54,7 +56,15 @@ def panels(here: Page) -> tuple[Panel, ...]:
         f"kernel as the paper counts, {saved[1]:,.0f} times fewer with all gradients included. "
         "Click a bar for its terms."
     )
-    if sees := rows["this run"].sees:
-        read += f" Counted for inputs as the network sees them: {sees}."
     definition = DEFINITION + (LARGEST if "ImageNet" in rows else "")
+    if sees := rows["this run"].sees:
+        definition += f"\nCounted for inputs as the network sees them: {literal.markdown(sees)}.\n"
     return (Panel("ledger", ledgers(rows), "What the kernel costs", read, definition),)
+
+
+def pick_at(here: Page, panel: str, point: dict) -> Pick | None:
+    """The way, and the run, that a bar stands for."""
+    way = {label: way for way, (label, _) in WAYS.items()}.get(str(point.get("series")))
+    # Panels count row by row, a row per run.
+    row = (int(point["axis"][1:] or 1) - 1) // len(COLUMNS)
+    return Pick("cost", (list(counted(here))[row].replace(" ", "_"), way)) if way else None

@@ -34,7 +34,7 @@ def panels(here: Page) -> tuple[Panel, ...]:
     return (Panel("few", figures.few(curves, m, full), "How many gradients it takes", read, DEFINITION),)
 
 
-def pick_at(point: dict) -> Pick:
+def pick_at(here: Page, panel: str, point: dict) -> Pick:
     """The test inputs behind the score that a point stands for."""
     method = METHODS.get(str(point["series"]))
     return of_set("fidelity", method, round(point["x"])) if method else Pick("errors", ("fidelity", "full"))

@@ -120,8 +120,10 @@ def panels(here: Page, question: Question | None = None, found: Explanation | No
     return tuple(shown)
 
 
-def pick_at(panel: str, point: dict) -> Pick | None:
-    """The kernel input, or the synthetic gradient, that a bar stands for."""
+def pick_at(here: Page, panel: str, point: dict) -> Pick | None:
+    """The kernel input, or the synthetic gradient, that a bar stands for; of logits, the test input itself."""
+    if panel == "predictions_logits":
+        return Pick.of("test", Question().input)
     if panel == "predictions_synthetic":
         return Pick.of("gradient", round(point["x"]) - FIRST)
     (shown,) = point["customdata"]

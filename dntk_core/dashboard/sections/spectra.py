@@ -132,8 +132,16 @@ def kernel_at(here: Page, point: dict) -> str | int | None:
     return None
 
 
-def pick_at(here: Page, point: dict) -> Pick | None:
+def sliders_at(here: Page, panel: str, point: dict) -> dict:
+    """The kernel that a line, a mark or a bar stands for, to be looked at."""
+    kernel = None if panel == "kernel" else kernel_at(here, point)
+    return {} if kernel is None else {"kernel": kernel}
+
+
+def pick_at(here: Page, panel: str, point: dict) -> Pick | None:
     """What a cell of the kernel stands for: a cluster on the diagonal, else two inputs."""
+    if panel != "kernel":
+        return None
     labels = here.live.labels(here.view.H, chosen_class(here.view))
     order = np.argsort(labels, kind="stable")
     i, j = (int(order[min(max(round(point[axis]), 0), len(order) - 1)]) for axis in ("y", "x"))

@@ -8,6 +8,7 @@ from dntk_core.base.errors import DNTKError
 from dntk_core.base.spec import RunSpec
 from dntk_core.dashboard import cached
 from dntk_core.dashboard.choices.kernel import chosen_class, kernel_name
+from dntk_core.dashboard.choices.picks import Pick
 from dntk_core.dashboard.drawing import literal
 from dntk_core.dashboard.drawing.panel import Panel
 from dntk_core.dashboard.figures import training as figures
@@ -202,14 +203,39 @@ def decay(here: Page, found: Progression, at: int) -> Panel:
     return Panel("training_spectra", figures.spectra(found.values(c), found.series.labels, at), "Spectra", read, DECAY)
 
 
+def pick_at(here: Page, panel: str, point: dict) -> Pick | None:
+    """The cluster or the two inputs of a cell of the kernel; elsewhere the checkpoint."""
+    found = shown(here)
+    if found is None:
+        return None
+    if panel != "training_kernel":
+        return Pick.of("checkpoint", found.series.labels.index(checkpoint_at(found, point)))
+    labels = last_clusters(here, found)
+    order = np.argsort(labels, kind="stable")
+    i, j = (int(order[min(max(round(point[axis]), 0), len(order) - 1)]) for axis in ("y", "x"))
+    return Pick.of("formed", int(labels[i])) if labels[i] == labels[j] else Pick.of("forming", i, j)
+
+
+def shown(here: Page) -> Progression | None:
+    """The series that the link names, else the run's newest."""
+    keys = [each.key for each in known(here)]
+    asked = here.link.get("series")
+    return cached.progression(asked if asked in keys else keys[0]) if keys else None
+
+
+def last_clusters(here: Page, found: Progression) -> np.ndarray:
+    """The cluster of every input looked at, by the last kernel."""
+    return found.clusters(min(here.view.H, len(found.across.likeness.inputs)), chosen_class(here.view))
+
+
 def picture(here: Page, found: Progression, at: int) -> Panel:
     """The kernel at one checkpoint."""
     c = chosen_class(here.view)
-    kernel, labels = found.kernel(at, c), found.clusters(min(here.view.H, len(found.across.likeness.inputs)), c)
+    kernel, labels = found.kernel(at, c), last_clusters(here, found)
     within, between = alike(kernel, labels)
     read = (
         f"At {found.series.labels[at]} inputs of one cluster have a cosine of {within:.2f} on average, of two "
-        f"{between:.2f}."
+        f"{between:.2f}. Click a block to open its inputs."
     )
     return Panel(
         "training_kernel", kernel_picture(kernel, labels), "Kernel, sorted by the last clusters", read, PICTURE

@@ -1,12 +1,14 @@
 """Uncertainty: how sure network and kernels are, and whether that can be trusted."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from dntk_core.base.numbering import FIRST, number
 from dntk_core.cache.artifact import Artifact
+from dntk_core.cache.rows import Array
 from dntk_core.dashboard.choices.mixing import current_distillation, current_mixing
 from dntk_core.dashboard.choices.picks import Pick
 from dntk_core.dashboard.drawing import literal
@@ -16,14 +18,29 @@ from dntk_core.dashboard.drawing.recipe import mixing_call
 from dntk_core.dashboard.figures import uncertainty as figures
 from dntk_core.dashboard.page import Page
 from dntk_core.data.inputs import IMAGE
+from dntk_core.data.shifts import STRENGTHS
 from dntk_core.readout.leave_one_out import RIDGES
 from dntk_core.run.also import added
-from dntk_core.run.doubt import DISTILLED, FULL, NETWORK, Doubt, foreign, judged, shifted, told_apart
+from dntk_core.run.asked import known
+from dntk_core.run.doubt import (
+    DISTILLED,
+    FULL,
+    NETWORK,
+    Beliefs,
+    Doubt,
+    Shifted,
+    foreign,
+    judged,
+    shifted,
+    told_apart,
+)
 from dntk_core.run.insight import Insight
 from dntk_core.uses.calibration import BINS, JUDGEMENTS, bins_of
 from dntk_core.uses.uncertainty import NOISES
 
 TITLE = "Uncertainty"
+# What histograms are of.
+DEVIATION = f"{FULL}, deviation"
 TRUST = r"""
 The readout as a **Gaussian process** with prior $\tau^2K^c$ and noise $\tau^2\lambda$: mean the ridge readout,
 variance $\sigma^2=\tau^2\big(K^c(x,x)-k_*^\top(K^c+\lambda I)^{-1}k_*\big)$. A **distilled** kernel has seen no more
@@ -49,6 +66,22 @@ The same network and projection, other inputs $x$: $\sigma^2=\tau^2\big(K^c(x,x)
 its root averaged over classes. **AUROC**: the probability that one of the others is doubted more than a test input; 0.5
 is chance, 1 tells them apart without error.
 """
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Deviations of test inputs against those of others.
+
+    clean:  (n,)  of test inputs; index: (n,) which they are
+    others: (q,)  of the others, which `name` names; their images begin at `first` among `images`
+    """
+
+    clean: np.ndarray
+    others: np.ndarray
+    index: np.ndarray
+    images: Array
+    first: int
+    name: str
 
 
 def doubt(here: Page, choose: str) -> Doubt:
@@ -83,13 +116,9 @@ def numbers(here: Page, choose: str) -> pd.DataFrame:
 
 def shift_panels(here: Page, choose: str, artifact: Artifact, name: str, strength: int) -> tuple[Panel, Panel]:
     """One shift over its strengths, and the doubt at one of them."""
-    moved, every = here.live.remember(
-        ("shifted", choose, name, current_mixing(here.live, here.view), here.view.readout),
-        lambda: shifted(doubt(here, choose), artifact, name),
-    )
-    key = f"{FULL}, deviation"
-    clean, at = every[0].doubt[key], every[strength].doubt[key]
-    apart, grown = moved.apart[key][strength], moved.doubt[key][-1] / moved.doubt[key][0]
+    moved, every = under(here, choose, artifact, name)
+    clean, at = every[0].doubt[DEVIATION], every[strength].doubt[DEVIATION]
+    apart, grown = moved.apart[DEVIATION][strength], moved.doubt[DEVIATION][-1] / moved.doubt[DEVIATION][0]
     return (
         Panel(
             "uncertainty_shift",
@@ -104,23 +133,51 @@ def shift_panels(here: Page, choose: str, artifact: Artifact, name: str, strengt
             "uncertainty_histogram",
             figures.histograms(clean, at, "deviation of a logit by the full kernel", f"{name}, strength {strength}"),
             f"Doubt at strength {strength}",
-            f"The full kernel's deviation tells both apart with an AUROC of {apart:.3f}.",
+            f"The full kernel's deviation tells both apart with an AUROC of {apart:.3f}. Click a bar for its inputs.",
             SHIFT,
         ),
     )
 
 
+def under(here: Page, choose: str, artifact: Artifact, name: str) -> tuple[Shifted, list[Beliefs]]:
+    """One shift over its strengths, and what is believed at each."""
+    return here.live.remember(
+        ("shifted", choose, name, current_mixing(here.live, here.view), here.view.readout),
+        lambda: shifted(doubt(here, choose), artifact, name),
+    )
+
+
+def spread(here: Page, which: str) -> Spread | None:
+    """Both sides of the histogram of a shift, or of a set that was added; None if there is none such."""
+    choose = here.link.get("noise", next(iter(NOISES)))
+    tests = doubt(here, choose).test().doubt[DEVIATION]
+    if which == "histogram":
+        name, strength = here.link.get("shift", ""), here.link.get("strength", "")
+        artifact = known(here.run, "shifts")
+        if artifact is None or name not in artifact.note["names"] or strength not in map(str, STRENGTHS):
+            return None
+        moved, every = under(here, choose, artifact, name)
+        at, index = int(strength), np.array(artifact["index"])
+        others, first = every[at].doubt[DEVIATION], moved.places[at - 1]
+        return Spread(tests[index], others, index, artifact.rows("images"), first, f"{name}, strength {at}")
+    for place, (name, artifact) in enumerate(added(here.run).items()):
+        if which == f"also_{place}":
+            others = foreign(doubt(here, choose), artifact).doubt[DEVIATION]
+            return Spread(tests, others, np.arange(len(tests)), artifact.rows("images"), 0, name)
+    return None
+
+
 def foreign_panels(here: Page, choose: str) -> list[Panel]:
     """Every set that was added to the run, against the test inputs."""
-    asked, key, shown = doubt(here, choose), f"{FULL}, deviation", []
+    asked, shown = doubt(here, choose), []
     for place, (name, artifact) in enumerate(added(here.run).items()):
-        others = foreign(asked, artifact).doubt[key]
+        others = foreign(asked, artifact).doubt[DEVIATION]
         apart = told_apart(asked, artifact)
         title = "deviation of a logit by the full kernel"
-        figure = figures.histograms(asked.test().doubt[key], others, title, literal.plotly(name))
+        figure = figures.histograms(asked.test().doubt[DEVIATION], others, title, literal.plotly(name))
         read = (
-            f"{len(others):,} other inputs. AUROC of telling them from the test inputs: {apart[key]:.3f} by the full "
-            f"kernel's deviation, {apart[NETWORK]:.3f} by the network's softmax."
+            f"{len(others):,} other inputs. AUROC of telling them from the test inputs: {apart[DEVIATION]:.3f} by the "
+            f"full kernel's deviation, {apart[NETWORK]:.3f} by the network's softmax. Click a bar for its inputs."
         )
         shown.append(Panel(f"uncertainty_also_{place}", figure, f"Other inputs: {name}", read, OTHERS))
     return shown
@@ -142,9 +199,12 @@ def adding(here: Page) -> str:
     )
 
 
-def pick_at(here: Page, point: dict) -> Pick:
-    """The test inputs behind a point: a bin of the reliability diagram, or all that are rejected so far."""
+def pick_at(here: Page, panel: str, point: dict) -> Pick:
+    """The inputs behind a point: a bin of a diagram or a histogram, or all that are rejected so far."""
     who = str(point["series"]).replace(" ", "_")
+    if panel.startswith("uncertainty_also_") or panel == "uncertainty_histogram":
+        which, (side, place) = panel.removeprefix("uncertainty_"), point["customdata"]
+        return Pick("spread", (which, side, str(place)))
     if point["axis"] == "x":
         return Pick("doubted", (who, "bin", str(int(point["customdata"][0]) + FIRST)))
     return Pick("doubted", (who, "first", str(round(point["x"] * len(here.run.test_labels)))))

@@ -43,8 +43,8 @@ def test_numbers_count_from_one_and_stay_within(text, place):
 def test_a_cell_of_the_kernel_is_its_cluster_or_its_two_inputs(here):
     labels = here.live.labels(10)
     order = np.argsort(labels, kind="stable")
-    assert spectra.pick_at(here, {"x": 0.4, "y": 2.6}) == Pick.of("cluster", int(labels[order[3]]))
-    assert spectra.pick_at(here, {"x": 499.0, "y": 0.0}) == Pick.of("pair", int(order[0]), int(order[499]))
+    assert spectra.pick_at(here, "kernel", {"x": 0.4, "y": 2.6}) == Pick.of("cluster", int(labels[order[3]]))
+    assert spectra.pick_at(here, "kernel", {"x": 499.0, "y": 0.0}) == Pick.of("pair", int(order[0]), int(order[499]))
 
 
 def test_a_line_or_a_bar_is_its_kernel(here):
@@ -78,22 +78,22 @@ def test_what_was_clicked_is_framed_in_the_figures(here):
 def test_bars_tiles_and_soft_labels_of_the_outcome_are_opened(here):
     mixing = here.live.local_global(10, 0.8, 0.98)
     at = {"x": "s = 15", "customdata": None}
-    assert distillation.pick_at(here, 1, at | {"series": "Fidelity"}) == Pick("errors", ("fidelity", "distilled"))
-    assert distillation.pick_at(here, 1, at | {"series": "Accuracy", "x": "network"}).parts == ("accuracy", "network")
-    gap = distillation.pick_at(here, 1, at | {"series": "gap"})
+    assert distillation.pick_at(here, "", at | {"series": "Fidelity"}) == Pick("errors", ("fidelity", "distilled"))
+    assert distillation.pick_at(here, "", at | {"series": "Accuracy", "x": "network"}).parts == ("accuracy", "network")
+    gap = distillation.pick_at(here, "", at | {"series": "gap"})
     assert mixing.origin[gap.place("gradient", mixing.size)].kind == "gap"
-    assert distillation.pick_at(here, 1, at | {"series": "weight", "customdata": [18, "1", 0.2]}) == Pick.of(
+    assert distillation.pick_at(here, "", at | {"series": "weight", "customdata": [18, "1", 0.2]}) == Pick.of(
         "input", 17
     )
-    soft = distillation.pick_at(here, 1, at | {"series": "soft label", "customdata": ["1", 0.2, 1]})
+    soft = distillation.pick_at(here, "", at | {"series": "soft label", "customdata": ["1", 0.2, 1]})
     assert mixing.origin[soft.place("gradient", mixing.size)].kind == "gap", "the second row shown"
-    assert distillation.pick_at(here, 1, at | {"series": "removed"}) is None
+    assert distillation.pick_at(here, "", at | {"series": "removed"}) is None
 
 
 def test_a_point_of_a_curve_sets_the_sliders_there(here):
-    assert curves.sliders_at(here, "rank", {"x": 33.0}) == {"rank": 33}
-    assert curves.sliders_at(here, "ridge", {"x": 0.0011}) == {"ridge": 0.001}
-    found = curves.sliders_at(here, "methods", {"x": 20, "series": "kernel PCA"})
+    assert curves.sliders_at(here, "curve_rank", {"x": 33.0}) == {"rank": 33}
+    assert curves.sliders_at(here, "curve_ridge", {"x": 0.0011}) == {"ridge": 0.001}
+    found = curves.sliders_at(here, "methods", {"x": 20, "series": "kernel PCA", "axis": "x"})
     assert found.pop("method") == "kernel PCA"
     assert 0 < here.live.local_global(**found).size <= 20
 

@@ -12,7 +12,7 @@ from dntk_core import RunSpec, load_or_build
 from dntk_core.base.spec import InputSpec, ModelSpec, ProjectionSpec
 from dntk_core.dashboard.asking.null_model import against
 from dntk_core.dashboard.choices.view import View
-from dntk_core.dashboard.drawing import navigation
+from dntk_core.dashboard.drawing import literal, navigation
 from dntk_core.dashboard.drawing.recipe import python
 from dntk_core.dashboard.page import Page
 from dntk_core.dashboard.sections import (
@@ -80,12 +80,12 @@ def test_the_code_of_every_page_runs_as_it_stands(here):
 def test_the_ledger_says_what_the_network_sees(here):
     (panel,) = ledger.panels(here)
     seen = here.run.preprocessing
-    assert "minus" in seen and "divided by" in seen and panel.read.endswith(f"as the network sees them: {seen}.")
+    assert "minus" in seen and "divided by" in seen and literal.markdown(seen) in panel.definition
 
 
-def test_a_click_becomes_a_setting_only_where_there_is_one():
-    assert grid.setting({"customdata": [5.0, 0.6, 0.9, 7.0]}) == {"H": 5, "tau_v": 0.6, "tau_g": 0.9}
-    assert grid.setting({"customdata": None}) is None
+def test_a_click_becomes_a_setting_only_where_there_is_one(here):
+    assert grid.pick_at(here, "grid", {"customdata": [5.0, 0.6, 0.9, 7.0]}).text == "setting 5 0.6 0.9"
+    assert grid.pick_at(here, "grid", {"customdata": None}) is None
 
 
 def test_the_listed_settings_are_pareto_optimal_and_get_better_with_size(here):
@@ -139,15 +139,15 @@ def test_curves_over_size_show_both_readouts_and_how_algorithm_1_was_set(here):
     assert all(text.startswith("H = ") and "local + " in text for (text,) in both[0].customdata)
 
 
-def test_the_table_of_methods_has_both_readouts_and_intervals():
+def test_the_table_of_methods_has_either_readout_and_intervals():
     problem = draw().problem
     page = Page(SimpleNamespace(targets=problem.targets), Live(problem), View(), {})
-    table = curves.numbers(page, "fidelity")
-    assert len(table) == 2 * len(METHODS) and list(table["readout"][:2]) == [each.title for each in READOUTS.values()]
-    assert re.fullmatch(r"[\d.]+% \([\d.]+–[\d.]+%\)", table["s = 5"][0])
-    averaged, every = curves.numbers(page, "mse")["s = 5"][:2]
+    table = curves.numbers(page, "fidelity", "paper")
+    assert list(table["method"]) == list(METHODS)
+    assert re.fullmatch(r"[\d.]+% \([\d.]+–[\d.]+\)", table["s = 5"][0])
+    averaged, every = (curves.numbers(page, "mse", by)["s = 5"][0] for by in READOUTS)
     assert averaged != every and "(" not in averaged
-    assert table[table["method"] == "local-global, paper's H"]["s = 2"].tolist() == ["–", "–"]
+    assert table[table["method"] == "local-global, paper's H"]["s = 2"].tolist() == ["–"]
     assert set(curves.settings_table(page)["method"]) == {"local-global", "local-global, paper's H"}
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from dntk_core import RunSpec, load_or_build
 from dntk_core.base.spec import InputSpec, ModelSpec, ProjectionSpec
@@ -16,7 +17,7 @@ from dntk_core.dashboard.asking import likeness
 from dntk_core.dashboard.choices.view import View
 from dntk_core.dashboard.drawing.recipe import python
 from dntk_core.dashboard.page import Page
-from dntk_core.dashboard.sections import layers, training
+from dntk_core.dashboard.sections import PICKS, SECTIONS, SLIDERS, layers, training
 from dntk_core.run.across import build_series
 from dntk_core.run.live import Live
 from dntk_core.run.progression import Progression
@@ -109,3 +110,61 @@ def test_two_runs_on_the_same_inputs_are_compared(found):
     np.testing.assert_allclose(alike.figure.data[0].x, found.across.likeness.cka[:, 0, -1], atol=1e-6)
     assert "the networks choose alike on" in alike.read and "exact kernels" in alike.read
     assert np.array(classes.figure.data[0].z).shape == (10, 10)
+
+
+def points(panel) -> list[dict]:
+    """A click on the middle point of every trace that can be clicked, and on two corners of a heatmap."""
+    found = []
+    for trace in panel.figure.data:
+        if trace.hoverinfo == "skip" or trace.visible is False:
+            continue
+        x, y, data = (None if each is None else list(each) for each in (trace.x, trace.y, trace.customdata))
+        if trace.type == "heatmap":
+            x, y = x or list(range(len(trace.z[0]))), y or list(range(len(trace.z)))
+            places = [{"x": x[0], "y": y[j], "customdata": data and list(np.array(data)[j][0])} for j in (0, -1)]
+        else:
+            i = len(x) // 2
+            places = [{"x": x[i], "y": y[i], "customdata": data and list(data[i])}]
+        found += [place | {"series": trace.name or "", "axis": trace.xaxis or "x"} for place in places]
+    return found
+
+
+def test_every_figure_answers_a_click_and_what_it_stands_for_can_be_opened(found, store_folder, monkeypatch):
+    """On pages and in Compare alike: it opens something, or moves a slider."""
+    # A script by itself has no other pages.
+    monkeypatch.setattr("streamlit.page_link", lambda *file, **more: None)
+
+    def script(here, pick):
+        import streamlit as st
+
+        from dntk_core.dashboard.asking.opened import OPENED
+
+        st.markdown(OPENED[pick.kind](here, pick))
+
+    run = load_or_build(replace(SMALL, projection=replace(SMALL.projection, groups="blocks")))
+    sections = [
+        (title, page(run, H=3, rank=9)) for title in SECTIONS if title not in ("Training", "Dataset distillation")
+    ]
+    picks = {}
+    for title, here in [*sections, ("Training", page(found.runs[-1], H=3))]:
+        for panel in SECTIONS[title](here):
+            answers = [
+                (PICKS[title](here, panel.key, point), SLIDERS[title](here, panel.key, point))
+                for point in points(panel)
+            ]
+            assert any(pick or sliders for pick, sliders in answers), panel.key
+            picks |= {pick.kind: (here, pick) for pick, _ in answers if pick}
+    kinds = {"setting", "dimension", "group", "groups", "formed", "forming", "checkpoint", "unseen", "labels"}
+    assert kinds <= picks.keys()
+    for kind in sorted(kinds):
+        here, pick = picks[kind]
+        app = AppTest.from_function(script, kwargs={"here": here, "pick": pick}, default_timeout=60).run()
+        assert not app.exception, (kind, app.exception)
+        assert app.markdown[-1].value and not any("no such" in each.value for each in app.caption), kind
+
+
+def test_what_a_group_gets_wrong_is_as_much_as_its_accuracy_says(store_folder):
+    run = load_or_build(replace(SMALL, projection=replace(SMALL.projection, groups="blocks")))
+    parts = layers.found(page(run))
+    np.testing.assert_allclose(np.mean(parts.chosen == run.test_labels[:, None], axis=0), parts.alone)
+    np.testing.assert_allclose(np.mean(parts.others == run.test_labels[:, None], axis=0), parts.without)

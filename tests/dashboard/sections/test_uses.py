@@ -105,23 +105,25 @@ def clicked(panel, trace: int, point: int) -> dict:
 
 def test_a_bar_of_a_prediction_opens_the_input_or_gradient_that_it_stands_for(here):
     _, speakers, synthetic = predictions.panels(here)
-    picks = [predictions.pick_at(speakers.key, clicked(speakers, 0, i)) for i in range(len(speakers.figure.data[0].y))]
+    picks = [
+        predictions.pick_at(here, speakers.key, clicked(speakers, 0, i)) for i in range(len(speakers.figure.data[0].y))
+    ]
     shown = [name.split(" ") for name in speakers.figure.data[0].y]
     assert [pick and pick.text for pick in picks] == [
         f"input {words[1]}" if words[0] == "input" else None for words in shown
     ]
-    assert predictions.pick_at(synthetic.key, clicked(synthetic, 0, 4)).text == "gradient 5"
+    assert predictions.pick_at(here, synthetic.key, clicked(synthetic, 0, 4)).text == "gradient 5"
 
 
 def test_a_point_of_a_diagram_opens_the_inputs_that_it_counts(here):
     (trust,) = uncertainty.panels(here)
     for place, count in enumerate(trust.figure.data[0].text):
-        pick = uncertainty.pick_at(here, clicked(trust, 0, place))
+        pick = uncertainty.pick_at(here, trust.key, clicked(trust, 0, place))
         _, index, notes = uncertainty.doubted(here, pick.parts)
         assert len(index) == len(notes) == count
     last = len(trust.figure.data) - 1
     point = clicked(trust, last, 30)
-    _, index, _ = uncertainty.doubted(here, uncertainty.pick_at(here, point).parts)
+    _, index, _ = uncertainty.doubted(here, uncertainty.pick_at(here, trust.key, point).parts)
     assert len(index) == round(point["x"] * len(here.run.test_labels)) > 0
     assert uncertainty.doubted(here, ("nobody", "bin", "1")) is None
 
