@@ -1,5 +1,7 @@
 """Compare: two runs side by side, moved by the same sliders; two settings of one run, one of them pinned."""
 
+from tests.browser.test_picks import CLICK
+
 
 def test_two_runs_side_by_side_under_the_same_sliders(tab, default_run, small_run):
     one = tab(f"Compare?run={default_run.key}&other={small_run.key}")
@@ -43,3 +45,7 @@ def test_settings_are_pinned_as_a_and_b_is_tuned_beside_them(tab):
         "() => [...document.querySelectorAll('.dntk-scroll')].every(each => each.scrollWidth <= each.clientWidth + 1)"
     )
     assert two.settle().page.evaluate(fits)
+    # A click opens on its own side what it stands for; what is pinned stays.
+    two.until("A · Cluster 1 of the mean kernel", lambda: two.page.evaluate(CLICK, ["kernel_a", "", 0]))
+    two.until("B · Cluster 1 of the mean kernel", lambda: two.page.evaluate(CLICK, ["kernel_b", "", 0]))
+    assert (two.parameter("pick"), two.parameter("side"), two.parameter("H")) == ("cluster 1", "B", "12")

@@ -143,8 +143,13 @@ def open_errors(here: Page, found: Pick) -> str:
     return titled(metric, side)
 
 
-def show_errors(here: Page, result: Errors, metric: str, name: str, split: str = "test") -> None:
-    """A list of errors with a choice of classes; `name` tells it from others, `split` says whose inputs they are."""
+def show_errors(
+    here: Page, result: Errors, metric: str, name: str, split: str = "test", order: str = "the surest first"
+) -> None:
+    """A list of errors with a choice of classes.
+
+    name: tells it from other lists; split: whose inputs they are; order: of those behind a share, in words
+    """
     shown, names = result.index, here.run.class_names
     counts = {c: len(result.of_class(c)) for c in range(len(names)) if len(result.of_class(c))}
     t = len(result.labels)
@@ -163,9 +168,7 @@ def show_errors(here: Page, result: Errors, metric: str, name: str, split: str =
         )
         shown = shown if chosen == every else result.of_class(chosen)
     sentence = (
-        f"{len(shown)} of {t:,} {split} inputs, the surest first."
-        if share
-        else f"The {split} inputs furthest off, worst first."
+        f"{len(shown)} of {t:,} {split} inputs, {order}." if share else f"The {split} inputs furthest off, worst first."
     )
     st.caption(f"{sentence} Orange: the network is right, kernel and network disagree. Red: the network is wrong too.")
     notes, colours = [], []

@@ -9,7 +9,6 @@ import streamlit as st
 from dntk_core.base.numbering import number
 from dntk_core.dashboard.choices.kernel import chosen_class
 from dntk_core.dashboard.choices.picks import Pick, pick
-from dntk_core.dashboard.drawing import literal
 from dntk_core.dashboard.drawing.inputs import show_inputs
 from dntk_core.dashboard.drawing.plot import plot
 from dntk_core.dashboard.figures.mix import class_mix
@@ -43,7 +42,7 @@ def open_checkpoint(here: Page, found: Pick) -> str:
     st.page_link(
         "pages/12_Training.py", label="Look at its kernel", query_params=there, icon=":material/arrow_forward:"
     )
-    return literal.markdown(label.capitalize())
+    return label.capitalize()
 
 
 def open_formed(here: Page, found: Pick) -> str:

@@ -6,7 +6,6 @@ import streamlit as st
 from dntk_core.dashboard.asking.errors import Errors, show_errors
 from dntk_core.dashboard.asking.testing import show_listed
 from dntk_core.dashboard.choices.picks import Pick
-from dntk_core.dashboard.drawing import literal
 from dntk_core.dashboard.page import Page
 from dntk_core.dashboard.sections import layers
 from dntk_core.run.layers import Layers
@@ -24,7 +23,8 @@ def open_group(here: Page, found: Pick) -> str:
     st.caption(f"{who}, fitted to the network's outputs, misclassifies these test inputs.")
     choice = (parts.others if without else parts.chosen)[:, g]
     labels, network = here.run.test_labels, here.run.test_logits.argmax(axis=1)
-    show_errors(here, Errors(np.flatnonzero(choice != labels), choice, network, labels), "accuracy", "group")
+    missed = Errors(np.flatnonzero(choice != labels), choice, network, labels)
+    show_errors(here, missed, "accuracy", "group", order="in their own order")
     return f"{'All but ' if without else ''}{columns.group}, {columns.P:,} parameters"
 
 
@@ -44,7 +44,7 @@ def open_groups(here: Page, found: Pick) -> str:
         f"{len(one):,} test inputs for different classes."
     )
     show_listed(here, differ, [f"{names[one[i]]} · {names[other[i]]}" for i in differ])
-    return " and ".join(literal.markdown(parts.columns[g].group) for g in dict.fromkeys((a, b)))
+    return " and ".join(parts.columns[g].group for g in dict.fromkeys((a, b)))
 
 
 def _parts(here: Page) -> Layers | None:

@@ -6,6 +6,7 @@ import streamlit as st
 
 from dntk_core.base.numbering import number
 from dntk_core.dashboard.choices.picks import Pick, pick
+from dntk_core.dashboard.drawing import literal
 from dntk_core.dashboard.drawing.inputs import show_inputs
 from dntk_core.dashboard.page import Page
 from dntk_core.dataset.sizes import even_order
@@ -20,10 +21,11 @@ def open_class(here: Page, found: Pick) -> str:
     if None in classes:
         st.caption(f"There is no such class: there are {len(run.class_names)}.")
         return "Class"
-    for c in classes:
+    for c in (each for each in classes if each is not None):
         members = _heaviest(here, np.flatnonzero(run.train_labels == c))
         right = float(np.mean(run.targets[members].argmax(axis=1) == c)) if len(members) else 0.0
-        st.caption(f"{len(members):,} kernel inputs, of which the network takes {right:.1%} for this class.")
+        name = literal.markdown(run.class_names[c])
+        st.caption(f"{len(members):,} kernel inputs of class {name}; the network takes {right:.1%} of them for it.")
         _shown(here, members, MOST // len(classes), key=f"opened_class_{c}")
     return " and ".join(f"class {run.class_names[c]}" for c in classes if c is not None).capitalize()
 

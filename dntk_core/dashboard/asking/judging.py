@@ -26,7 +26,7 @@ def open_spread(here: Page, found: Pick) -> str:
     values = both.clean if side == "test" else both.others
     inside = np.flatnonzero(np.clip(np.digitize(values, bins) - 1, 0, len(bins) - 2) == b)
     inside = inside[np.argsort(-values[inside], kind="stable")]
-    notes = [f"±{values[i]:.2g}" for i in inside]
+    notes = [f"±{values[i]:.3g}" for i in inside]
     if side == "test":
         show_listed(here, both.index[inside], notes)
     else:

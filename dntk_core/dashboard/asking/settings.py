@@ -5,7 +5,7 @@ from dataclasses import replace
 import pandas as pd
 import streamlit as st
 
-from dntk_core.dashboard.asking.errors import errors, show_errors, titled
+from dntk_core.dashboard.asking.errors import errors, show_errors
 from dntk_core.dashboard.choices.kernel import kernel_name
 from dntk_core.dashboard.choices.picks import Pick
 from dntk_core.dashboard.choices.sidebar import apply, switch_run
@@ -43,7 +43,7 @@ def open_setting(here: Page, found: Pick) -> str:
         st.button("Use this setting", key="use_setting", on_click=apply, kwargs=values, type="primary")
     lost = errors(live, view, "fidelity", "distilled")
     if lost is not None:
-        st.markdown(f"**{titled('fidelity', 'distilled')}**")
+        st.markdown("**Disagreements with the network**")
         show_errors(here, lost, "fidelity", "setting")
     return f"H = {view.H}, τ_v = {view.tau_v:g}, τ_g = {view.tau_g:g}"
 
