@@ -1,4 +1,4 @@
-"""Grid search: every setting of Algorithm 1 at a glance, and the one that an objective asks for; a click applies it."""
+"""Grid search: every setting of Algorithm 1 at a glance, and the one that an objective asks for; a click opens one."""
 
 import streamlit as st
 

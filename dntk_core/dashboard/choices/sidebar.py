@@ -49,7 +49,7 @@ def sidebar(
 
 
 def apply(**values) -> None:
-    """Move sliders from a callback, as a click on the grid does."""
+    """Move sliders from a callback, as a click on a curve does."""
     for name, value in values.items():
         st.session_state[_key(name)] = value
 

@@ -18,7 +18,7 @@ def heatmaps(
 ) -> go.Figure:
     """One (τ_v, τ_g) heatmap per H, Pareto settings boxed; a cross is where the sliders stand, H, τ_v and τ_g.
 
-    answer: a cell to point out. A point's customdata starts with H, τ_v, τ_g, so that a click can apply it.
+    answer: a cell to point out. A point's customdata starts with H, τ_v, τ_g, so that a click can open it.
     """
     values, table, best = of(grid, metric), _table(grid), _front(grid, metric)
     traces = [
