@@ -1,19 +1,22 @@
 """Projected per-sample per-logit gradients: the limit, the yardstick, this engine, and its peers, in one run.
 
-    python -m benchmarks.engine [--network resnet18 bert …] [--k 2048] [--rounds 5] [--no-peers]
+    python -m benchmarks.engine [--network resnet18 bert …] [--k 2048] [--rounds 5] [--peers] [--memory]
+                                [--projections identity sparse hadamard structured]
 
     yardstick   C plain batched autograd.grad calls with respect to all parameters, no per-sample gradients
     limit       the gradients with respect to activations alone, no weight gradients at all
     identity … structured   this engine, through each of its projections; the others: see benchmarks/peers.py
 
 In every round each way runs once, so that all see the same machine. Times are processor time of one thread, ratios
-(to the yardstick, and to the limit) medians over rounds; a way that fails on a network has its error as its entry, and
-one that takes longer than --cap seconds is not repeated. Memory is the peak (VmHWM) of a process of its own that does
-this one thing; "nothing" has only loaded the network. Errors are relative Frobenius errors of the class kernels against
-the exact ones, over --seeds fresh seeds (one for ways beyond the cap), beside √((1 + d)/k), which is to be expected.
+(to the yardstick, and to the limit) medians over rounds. A way that fails on a network has its error as its entry; one
+that takes longer than --cap seconds is not repeated, one that takes PATIENCE times as long is stopped. Memory is the
+peak (VmHWM) of a process of its own that does this one thing; "nothing" has only loaded the network. Errors are
+relative Frobenius errors of the class kernels against the exact ones, over --seeds fresh seeds (one for ways beyond
+the cap), beside √((1 + d)/k), which is to be expected.
 """
 
 import argparse
+import signal
 import subprocess
 import sys
 import warnings
@@ -38,6 +41,8 @@ ROOT = Path(__file__).resolve().parent.parent
 CPU = torch.device("cpu")
 PROJECTIONS = ("identity", "sparse", "hadamard", "structured")
 FIRST_SEED = 1000
+# Caps after which a way is stopped.
+PATIENCE = 5
 
 
 def vision_transformer() -> nn.Module:
@@ -178,6 +183,10 @@ def once(way: Way, x: Tensor) -> tuple[float, list]:
             kernels.append((array if what == "kernel" else array @ array.T).numpy())
 
 
+def stopped(*_: object) -> None:
+    raise TimeoutError("stopped, it takes too long")
+
+
 def measure(found: dict[str, Way], x: Tensor, rounds: int, cap: float) -> dict[str, Measured]:
     """Run every way in every round; do not repeat those that fail, or take longer than the cap."""
     measured: dict[str, Measured] = {}
@@ -187,8 +196,12 @@ def measure(found: dict[str, Way], x: Tensor, rounds: int, cap: float) -> dict[s
             if known is not None and (known.failure or known.seconds[0] * way.inputs * 10 / way.factor > cap):
                 continue
             try:
+                # Of processor time.
+                signal.setitimer(signal.ITIMER_PROF, PATIENCE * cap)
                 seconds, kernels = once(way, x)
+                signal.setitimer(signal.ITIMER_PROF, 0)
             except Exception as error:
+                signal.setitimer(signal.ITIMER_PROF, 0)
                 measured[name] = Measured([], failure=f"{type(error).__name__}: {str(error).splitlines()[0][:90]}")
                 continue
             if known is None:
@@ -211,14 +224,14 @@ def table(name: str, k: int, options, projections: tuple[str, ...]) -> None:
     """Measure one network and print its table."""
     module, x = subject(name)
     found = ways(module, x, k, projections)
-    if options.no_peers:
+    if not options.peers:
         found = {way: found[way] for way in ("yardstick", "limit", *projections)}
     measured = measure(found, x, options.rounds, options.cap)
     exact = exact_kernels(prepare(module, x), x).numpy()
     expected = np.mean([expected_error(K, k) for K in exact])
 
     def memory(way: str) -> str:
-        return "–" if options.no_memory else peak(name, k, way)
+        return peak(name, k, way) if options.memory else "–"
 
     P = sum(p.numel() for p in module.parameters())
     print(f"\n{name}: P = {P:,}, inputs {tuple(x.shape)}, C = 10, k = {k}; error to expect {expected:.4f}")
@@ -275,20 +288,21 @@ def main() -> None:
     options.add_argument("--rounds", type=int, default=5)
     options.add_argument("--seeds", type=int, default=5)
     options.add_argument("--cap", type=float, default=20.0, help="seconds after which a way is not repeated")
-    options.add_argument("--projections", nargs="+", default=PROJECTIONS, choices=PROJECTIONS)
-    options.add_argument("--no-peers", action="store_true")
-    options.add_argument("--no-memory", action="store_true", help="do not measure peaks, which starts processes")
+    options.add_argument("--projections", nargs="+", default=["structured"], choices=PROJECTIONS)
+    options.add_argument("--peers", action="store_true", help="other libraries, too: see benchmarks/peers.py")
+    options.add_argument("--memory", action="store_true", help="measure peaks, too, in processes of their own")
     options.add_argument("--memory-of", help=argparse.SUPPRESS)
     arguments = options.parse_args()
     torch.set_num_threads(1)
     warnings.filterwarnings("ignore")
+    signal.signal(signal.SIGPROF, stopped)
     for name in arguments.network:
         if arguments.memory_of:
             print_peak(name, arguments.k, arguments.memory_of)
         else:
             table(name, arguments.k, arguments, tuple(arguments.projections))
     if not arguments.memory_of and "resnet18" in arguments.network and arguments.k == 2048:
-        arguments.no_peers = True
+        arguments.peers = False
         table("resnet18", 8192, arguments, ("structured",))
 
 

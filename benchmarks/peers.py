@@ -4,7 +4,7 @@ A part is (what, array): "gradients" (b, p), "kernel" (b, b), or "nothing". A li
 out by benchmarks/engine.py, which says so. Install them beside the project, not into it:
 
     pip install --no-deps --target peers backpack-for-pytorch einops unfoldNd nngeometry traker asdfghjkl dattri tqdm
-    PYTHONPATH=peers python -m benchmarks.engine
+    PYTHONPATH=peers python -m benchmarks.engine --peers
 """
 
 import copy

@@ -10,13 +10,13 @@ from torch import nn
 from dntk_core.base.spec import ProjectionSpec
 from dntk_core.gradients.johnson_lindenstrauss import expected_error, relative_error
 from dntk_core.gradients.preparation import prepare
-from dntk_core.gradients.projections.maps import Convolved, Filtered, Fold, choose
+from dntk_core.gradients.projections.maps import Convolved, Filtered, Fold, Formed, choose
 from dntk_core.gradients.projections.structured import Structured
 from dntk_core.gradients.rules import MatrixOperation
 from dntk_core.gradients.stream import projector
 
 CPU = torch.device("cpu")
-MAPS = {"fold": None, "filtered": Filtered, "convolved": Convolved}
+MAPS = {"fold": None, "formed": Formed, "filtered": Filtered, "convolved": Convolved}
 
 
 def fold_matrix(fold: Fold) -> torch.Tensor:
@@ -31,6 +31,8 @@ def map_matrix(sketch, k: int) -> torch.Tensor:
     """The map of a parameter's gradient as a matrix (p, k)."""
     if isinstance(sketch, Fold):
         return fold_matrix(sketch)
+    if isinstance(sketch, Formed):
+        return fold_matrix(sketch.fold)
     if isinstance(sketch, Filtered):
         groups = sketch.filters.reshape(sketch.g, -1, sketch.i)
         blocks = [torch.kron(torch.eye(sketch.o), F.T.contiguous()) for F in groups]
@@ -54,6 +56,8 @@ def force(way, monkeypatch):
         if not matrices or len({call.leaves["weight"].shape for call in calls}) > 1:
             return None
         groups, _, _ = calls[0].operation.matrix_shape(calls[0])
+        if way == "formed" and not all(call.operation.by_products(call) for call in calls):
+            return None
         return None if groups > 1 and way == "convolved" else MAPS[way]
 
     monkeypatch.setattr("dntk_core.gradients.projections.structured.choose", forced)
@@ -71,6 +75,19 @@ def test_sketching_from_signals_equals_the_linear_map_of_the_jacobian(kind, way,
     torch.testing.assert_close(features(module, x, ProjectionSpec("structured", k=40)), expected, rtol=1e-3, atol=1e-4)
     parts = dict(zip(structured.network.sizes, J[0].split(list(structured.network.sizes.values()), dim=1), strict=True))
     torch.testing.assert_close(structured.project(structured.begin(()), (), parts), expected[0], rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("way", ("formed", "filtered"))
+@pytest.mark.parametrize("kind", KINDS)
+def test_products_by_onednn_give_the_same(kind, way, monkeypatch):
+    """Products of any size: signals of linear maps, and gradients one input after the other."""
+    force(way, monkeypatch)
+    module, x, _ = make(kind)
+    spec = ProjectionSpec("structured", k=40)
+    usual = features(module, x, spec)
+    monkeypatch.setattr("dntk_core.gradients.rules.products.WORTH_A_CALL", 0)
+    monkeypatch.setattr("dntk_core.gradients.rules.products.WIDE", 0)
+    torch.testing.assert_close(features(module, x, spec), usual, rtol=1e-3, atol=1e-4)
 
 
 @pytest.mark.parametrize("way", MAPS)
@@ -102,7 +119,7 @@ def test_the_error_on_a_residual_network_is_the_expected_one():
         kinds |= {type(sketch) for sketch in through.maps.values()}
         Phi = project_batch(network, through, x)[0].double().numpy()
         errors += [relative_error(F @ F.T, K) ** 2 for F, K in zip(Phi, exact, strict=True)]
-    assert kinds == {Fold, Filtered, Convolved}
+    assert kinds == {Fold, Formed, Filtered, Convolved}
     expected = np.mean([expected_error(K, 1024) for K in exact])
     assert np.sqrt(np.mean(errors)) < 1.3 * expected
 
@@ -116,6 +133,6 @@ def test_the_choice_follows_the_shape():
     torch.manual_seed(0)
     assert chosen(nn.Conv2d(128, 128, 3), torch.randn(2, 128, 10, 10)) is Filtered
     assert chosen(nn.Linear(2048, 2048), torch.randn(2, 2048)) is Convolved
-    assert chosen(nn.Linear(512, 10), torch.randn(2, 512)) is None
+    assert chosen(nn.Linear(512, 10), torch.randn(2, 512)) is Formed
     assert chosen(nn.BatchNorm2d(64), torch.randn(2, 64, 8, 8)) is None
     assert chosen(nn.Conv2d(64, 64, 3, groups=64), torch.randn(2, 64, 8, 8)) is None

@@ -2,7 +2,7 @@
 
 With G = Σ_positions δ ⊗ a (o × i) the gradient of a weight matrix:
 
-    Fold        fold(G)                  signs, then every k-th coordinate summed
+    Formed      fold(G)                  signs, then every k-th coordinate summed
     Filtered    fold(G Fᵀ/√r)            a projected to r dimensions by random ±1 filters F first, once per input
     Convolved   Σ_positions sketch(δ) ∗ sketch(a)    TensorSketch: circular convolution, as a product in Fourier space
 
@@ -12,6 +12,7 @@ takes a gradient that is formed as well, and gives the same.
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from typing import Protocol
 
 import torch
@@ -19,7 +20,7 @@ from torch import Tensor
 
 from dntk_core.base.randomness import generator, signs
 from dntk_core.gradients.rules import Call, MatrixOperation
-from dntk_core.gradients.rules.operation import Room, outer
+from dntk_core.gradients.rules.operation import Room, outers
 
 # Dimensions to which wide inputs are projected, for spatial kernels and for all others. Each layer adds a relative
 # variance of about 1/FILTERS of its own share of the kernel, which must stay well below the 1/k of the sketch itself.
@@ -49,13 +50,23 @@ class Fold:
 
     def add(self, out: Tensor, u: Tensor) -> None:
         """Add g(u) to out, (b, k); u is overwritten, which spares a copy of every gradient."""
+        self._rotate(out, self._sums(u))
+
+    def add_parts(self, out: Tensor, parts: Iterable[Tensor]) -> None:
+        """Add g(u) of a u that comes some inputs at a time."""
+        self._rotate(out, torch.cat([self._sums(part) for part in parts]))
+
+    def _sums(self, u: Tensor) -> Tensor:
+        """g(u) before it is put at its offset, (b, k) or fewer columns."""
         v = u.mul_(self.signs)
         b, p = v.shape
-        rows = p // self.k
-        if rows:
-            self._rotate(out, v[:, : rows * self.k].reshape(b, rows, self.k).sum(1))
-        if p > rows * self.k:
-            self._rotate(out, v[:, rows * self.k :])
+        rows, rest = divmod(p, self.k)
+        if not rows:
+            return v
+        sums = v[:, : rows * self.k].reshape(b, rows, self.k).sum(1)
+        if rest:
+            sums[:, :rest] += v[:, rows * self.k :]
+        return sums
 
     def places(self, tokens: Tensor, width: int) -> tuple[Tensor, Tensor]:
         """Buckets and signs of whole rows of a table, (b, T·width); tokens: their numbers (b, T)."""
@@ -76,7 +87,7 @@ class Fold:
 
 
 class MatrixMap(ABC):
-    """What Filtered and Convolved share: they never form the gradient of the weight of their call."""
+    """What maps of a weight share that take signals and input sides."""
 
     def __init__(self, call: Call, seed: int, name: str, k: int, device: torch.device):
         self.call, self.operation, self.k = call, matrix_operation(call), k
@@ -103,6 +114,28 @@ class MatrixMap(ABC):
         self.add_matrix(out, self.operation.to_matrix(self.call, u))
 
 
+class Formed(MatrixMap):
+    """fold(G), for all inputs at once or one after the other."""
+
+    def __init__(self, call: Call, seed: int, name: str, k: int, device: torch.device):
+        super().__init__(call, seed, name, k, device)
+        self.fold = Fold(seed, name, self.g * self.o * self.i, k, device)
+
+    def begin(self, call: Call) -> Tensor:
+        return call.operation.side(call)
+
+    def add_signal(self, out: Tensor, spectrum: Tensor, a: Tensor, signal: Tensor, room: Room) -> None:
+        found = (self.operation.from_matrix(G).flatten(1) for G in outers(signal, a, room))
+        self.fold.add_parts(out, found)
+
+    def add_matrix(self, out: Tensor, G: Tensor) -> None:
+        self.fold.add(out, self.operation.from_matrix(G).flatten(1))
+
+    @staticmethod
+    def kept(call: Call, k: int) -> int:
+        return call.operation.side_numbers(call)
+
+
 class Filtered(MatrixMap):
     """fold(Σ δ ⊗ F a/√r): the input side is projected once per input, for all logits."""
 
@@ -114,10 +147,10 @@ class Filtered(MatrixMap):
         self.fold = Fold(seed, name, self.g * self.o * r, k, device)
 
     def begin(self, call: Call) -> Tensor:
-        return matrix_operation(call).projected(call, self.filters)
+        return matrix_operation(call).projected(call, self.filters).contiguous()
 
     def add_signal(self, out: Tensor, spectrum: Tensor, a: Tensor, signal: Tensor, room: Room) -> None:
-        self.fold.add(out, outer(signal, a, room).flatten(1))
+        self.fold.add_parts(out, (G.flatten(1) for G in outers(signal, a, room)))
 
     def add_matrix(self, out: Tensor, G: Tensor) -> None:
         self.fold.add(out, (G @ self.filters.reshape(self.g, -1, self.i).transpose(-1, -2)).flatten(1))
@@ -167,7 +200,7 @@ class Convolved(MatrixMap):
 
 
 def choose(calls: tuple[Call, ...], k: int, classes: int) -> type[MatrixMap] | None:
-    """Pick the cheapest map for the weight of some calls by a cost model in nanoseconds of one CPU core; None: fold."""
+    """Pick the cheapest map for the weight of some calls by a cost model in nanoseconds of one CPU core; None: Fold."""
     if not calls or not all(isinstance(call.operation, MatrixOperation) for call in calls):
         return None
     shapes = {(type(call.operation), *matrix_operation(call).matrix_shape(call)) for call in calls}
@@ -183,7 +216,9 @@ def choose(calls: tuple[Call, ...], k: int, classes: int) -> type[MatrixMap] | N
     otherwise = min(direct, convolved)
     if i > r and projected < otherwise / 2 and otherwise - projected > WORTH_IT:
         return Filtered
-    return Convolved if convolved < direct else None
+    if convolved < direct:
+        return Convolved
+    return Formed if all(matrix_operation(call).by_products(call) for call in calls) else None
 
 
 def matrix_operation(call: Call) -> MatrixOperation:

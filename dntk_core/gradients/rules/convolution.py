@@ -106,6 +106,9 @@ class Convolution(MatrixOperation):
             found["bias"] = self.signal(call, delta).sum(-1)
         return found
 
+    def by_products(self, call: Call) -> bool:
+        return not _by_groups(call)
+
     def matrix_shape(self, call: Call) -> tuple[int, int, int]:
         geometry, shape = call.settings
         return geometry.groups, shape[0] // geometry.groups, math.prod(shape[1:])

@@ -1,9 +1,13 @@
 """Linear maps: y = W a + bias over the last axis, or over the last but one; every other axis is a position."""
 
+from collections.abc import Callable
+
+import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 from dntk_core.gradients.rules.operation import Arguments, Call, MatrixOperation
+from dntk_core.gradients.rules.products import quick, with_signal
 
 
 class Linear(MatrixOperation):
@@ -12,8 +16,35 @@ class Linear(MatrixOperation):
     def bind(self, input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Arguments | None:
         return Arguments(input, {"weight": weight, "bias": bias}) if weight.ndim == 2 else None
 
+    def compute(self, function: Callable, args: tuple, kwargs: dict, bound: Arguments) -> Tensor:
+        """The same with a cheaper signal."""
+        x, weight = bound.x, bound.roles["weight"]
+        if weight is None or not x.requires_grad or not quick(x, x.shape[:-1].numel(), *weight.shape):
+            return function(*args, **kwargs)
+        y = self.value(x.detach(), weight, bound.roles.get("bias"))
+        return with_signal(x, y, self.backwards(weight.detach()).contiguous())
+
+    def value(self, x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+        """What comes out."""
+        return F.linear(x, weight, bias)
+
+    def backwards(self, weight: Tensor) -> Tensor:
+        """Wᵀ as `linear` takes it, (i, o)."""
+        return weight.t()
+
     def patches(self, call: Call) -> Tensor:
         return _columns(call.x, call.b)
+
+    def side(self, call: Call) -> Tensor:
+        """Inputs, position by position in memory where products are taken so."""
+        return self.patches(call).contiguous() if self._turned(call) else self.patches(call)
+
+    def side_numbers(self, call: Call) -> int:
+        return call.x.numel() // call.b if self._turned(call) else 0
+
+    def _turned(self, call: Call) -> bool:
+        _, o, i = self.matrix_shape(call)
+        return quick(call.x, o, i, call.size // o)
 
     def signal(self, call: Call, delta: Tensor) -> Tensor:
         return _columns(delta, call.b)
@@ -30,6 +61,12 @@ class RightProduct(Linear):
 
     def bind(self, input: Tensor, weight: Tensor) -> Arguments | None:
         return Arguments(input, {"weight": weight}) if weight.ndim == 2 and input.ndim > 1 else None
+
+    def value(self, x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+        return x @ weight if bias is None else torch.addmm(bias, x, weight)
+
+    def backwards(self, weight: Tensor) -> Tensor:
+        return weight
 
     def to_matrix(self, call: Call, gradient: Tensor) -> Tensor:
         _, o, i = self.matrix_shape(call)

@@ -2,13 +2,15 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.autograd.graph import GradientEdge
+
+from dntk_core.gradients.rules.products import quick, times_transposed
 
 
 @dataclass(frozen=True)
@@ -132,6 +134,10 @@ class MatrixOperation(Operation):
     def matrix_shape(self, call: Call) -> tuple[int, int, int]:
         """(groups, outputs per group, inputs per group) of W as a matrix."""
 
+    def by_products(self, call: Call) -> bool:
+        """Whether the weight's gradient is formed as δ times a."""
+        return True
+
     def to_matrix(self, call: Call, gradient: Tensor) -> Tensor:
         """A gradient in the weight's own order, (b, p), as matrices (b, g, o, i)."""
         return gradient.reshape(len(gradient), *self.matrix_shape(call))
@@ -161,6 +167,16 @@ def outer(signal: Tensor, side: Tensor, room: Room | None = None) -> Tensor:
     # Of a single position BLAS would make many tiny products.
     product = torch.mul(left, right, out=found) if T == 1 else torch.bmm(left, right, out=found)
     return product.unflatten(0, (b, g))
+
+
+def outers(signal: Tensor, side: Tensor, room: Room) -> Iterator[Tensor]:
+    """The same by parts, (inputs, g, o, i): all inputs at once, or one by one where that is faster."""
+    _, g, o, T = signal.shape
+    if g > 1 or not quick(signal, o, side.shape[2], T):
+        yield outer(signal, side, room)
+        return
+    for left, right in zip(signal.squeeze(1).contiguous(), side.squeeze(1).contiguous(), strict=True):
+        yield times_transposed(left, right)[None, None]
 
 
 def by_input(values: Tensor, b: int) -> Tensor:
