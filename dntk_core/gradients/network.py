@@ -94,7 +94,7 @@ def record(module: nn.Module, x: Batch, precision: str = "float32") -> tuple[Ten
     with torch.enable_grad(), products_in(precision, device_of(x)), recorder:
         y = answer(module, x).float()
     # A parameter that met an operation without a rule takes the general path in all its uses.
-    return y, touching(tuple(recorder.calls), {n for call in recorder.calls for n in call.names} - recorder.unknown)
+    return y, touching(recorder.calls_behind(y), {n for call in recorder.calls for n in call.names} - recorder.unknown)
 
 
 def touching(calls: tuple[Call, ...], names: set[str]) -> tuple[Call, ...]:

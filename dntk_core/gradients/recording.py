@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.autograd.graph import Node, get_gradient_edge
+from torch.autograd.graph import GradientEdge, Node, get_gradient_edge
 from torch.overrides import TorchFunctionMode
 
 from dntk_core.gradients.rules import COMPOSITES, OPERATIONS, Call, Leaf
@@ -33,6 +33,9 @@ class Recorder(TorchFunctionMode):
         # Tensors are known by their ids, so those made on the way are kept alive.
         self.constants = {id(t) for t in (*module.buffers(), *(p for p in named.values() if not p.requires_grad))}
         self.kept: list[Tensor] = []
+        # Calls by what came out of them, and those that signals go past.
+        self.noted: dict[int, Call] = {}
+        self.passed: list[Call] = []
 
     def __torch_function__(self, func: Callable, types: Any, args: tuple = (), kwargs: dict | None = None) -> Any:
         kwargs = kwargs or {}
@@ -69,10 +72,28 @@ class Recorder(TorchFunctionMode):
         return len(y) % self.b == 0 and bound.x.ndim > 0 and len(bound.x) == len(y)
 
     def _note(self, operation: Operation, bound: Arguments, y: Tensor) -> None:
-        leaves = {role: self._leaf(t) for role, t in bound.roles.items() if t is not None and id(t) in self.sources}
         # The edge is taken now: a later in-place operation would move the output's history on.
         edge = get_gradient_edge(y)
-        self.calls.append(Call(operation, _single(bound.x), bound.settings, leaves, y.shape, edge, self.b))
+        self._call(operation, bound, y, edge)
+        if past := getattr(y, "past", None):
+            before, again = past
+            first = self.noted[id(before)]
+            self.passed.append(first)
+            self._call(first.operation, again, y, edge)
+
+    def _call(self, operation: Operation, bound: Arguments, y: Tensor, edge: GradientEdge) -> None:
+        leaves = {role: self._leaf(t) for role, t in bound.roles.items() if t is not None and id(t) in self.sources}
+        call = Call(operation, _single(bound.x), bound.settings, leaves, y.shape, edge, self.b)
+        self.calls.append(call)
+        self.noted[id(y)] = call
+        self.kept.append(y)
+
+    def calls_behind(self, y: Tensor) -> tuple[Call, ...]:
+        """Calls without those whose signals all go past them."""
+        past = {call.edge.node for call in self.passed if call.edge is not None}
+        if past:
+            past -= nodes_behind(y)
+        return tuple(call for call in self.calls if call.edge is None or call.edge.node not in past)
 
     def _leaf(self, t: Tensor) -> Leaf:
         made = not t.is_leaf
@@ -97,23 +118,27 @@ class Recorder(TorchFunctionMode):
         return result
 
 
+def nodes_behind(y: Tensor) -> set[Node]:
+    """All operations of autograd that y was computed by."""
+    seen: set[Node] = {y.grad_fn} if y.grad_fn is not None else set()
+    waiting = list(seen)
+    while waiting:
+        for following, _ in waiting.pop().next_functions:
+            if following is not None and following not in seen:
+                seen.add(following)
+                waiting.append(following)
+    return seen
+
+
 def entered(y: Tensor, module: nn.Module, chosen: Iterable[str]) -> dict[str, int]:
     """Count for some parameters how often they enter what y was computed by, seen or not by a recorder."""
     names = {id(p): name for name, p in module.named_parameters()}
     found: Counter[str] = Counter()
-    seen: set[Node] = set()
-    waiting = [y.grad_fn] if y.grad_fn is not None else []
-    while waiting:
-        node = waiting.pop()
+    for node in nodes_behind(y):
         for following, _ in node.next_functions:
-            if following is None:
-                continue
             variable = getattr(following, "variable", None)
             if variable is not None:
                 found[names.get(id(variable), "")] += 1
-            elif following not in seen:
-                seen.add(following)
-                waiting.append(following)
     return {name: found[name] for name in chosen}
 
 

@@ -91,6 +91,36 @@ def test_networks_from_the_wild_are_fast_throughout(kind):
     torch.testing.assert_close(exact_kernels(network, x), (exact @ exact.mT).double(), rtol=1e-4, atol=1e-4)
 
 
+class Normed(nn.Module):
+    """Two convolutions and their norms; what comes out of a convolution is changed, or used again."""
+
+    def __init__(self, between):
+        super().__init__()
+        self.between = between
+        self.first, self.second = nn.Conv2d(2, 4, 3, bias=False), nn.Conv2d(4, 6, 3, groups=2)
+        self.norms, self.head = nn.ModuleList([nn.BatchNorm2d(4), nn.BatchNorm2d(6)]), nn.Linear(6, 3)
+        for norm in self.norms:
+            nn.init.normal_(norm.weight)
+            nn.init.normal_(norm.running_mean)
+
+    def forward(self, x):
+        y = F.relu(self.norms[0](self.first(x)), inplace=True)
+        z = self.second(y)
+        if self.between == "changed":
+            z.mul_(2)
+        normed = self.norms[1](z)
+        return self.head((normed + z.sin() if self.between == "used again" else normed).sigmoid().mean((2, 3)))
+
+
+@pytest.mark.parametrize("between", ("nothing", "changed", "used again"))
+def test_a_norm_leads_signals_past_the_convolution_in_front_of_it(between):
+    torch.manual_seed(0)
+    module, x = Normed(between).eval(), torch.randn(5, 2, 7, 7)
+    network = prepare(module, x)
+    assert network.rest == ()
+    torch.testing.assert_close(features(module, x, IDENTITY), by_autograd(module, x), rtol=1e-4, atol=1e-5)
+
+
 def test_a_parameter_met_by_an_operation_without_a_rule_takes_the_general_path():
     class Gated(nn.Module):
         def __init__(self):

@@ -12,7 +12,7 @@ takes a gradient that is formed as well, and gives the same.
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Protocol
 
 import torch
@@ -103,7 +103,7 @@ class MatrixMap(ABC):
         """Do once per batch what does not depend on the logit."""
 
     @abstractmethod
-    def add_signal(self, out: Tensor, spectrum: Tensor, a: Tensor, signal: Tensor, room: Room) -> None:
+    def add_signal(self, out: Tensor, spectrum: Tensor, call: Call, a: Tensor, delta: Tensor, room: Room) -> None:
         """Add the sketch of the weight's gradient to `out`, or its Fourier transform to `spectrum`."""
 
     @abstractmethod
@@ -124,8 +124,8 @@ class Formed(MatrixMap):
     def begin(self, call: Call) -> Tensor:
         return call.operation.side(call)
 
-    def add_signal(self, out: Tensor, spectrum: Tensor, a: Tensor, signal: Tensor, room: Room) -> None:
-        found = (self.operation.from_matrix(G).flatten(1) for G in outers(signal, a, room))
+    def add_signal(self, out: Tensor, spectrum: Tensor, call: Call, a: Tensor, delta: Tensor, room: Room) -> None:
+        found = (self.operation.from_matrix(G).flatten(1) for G in products(call, a, delta, room))
         self.fold.add_parts(out, found)
 
     def add_matrix(self, out: Tensor, G: Tensor) -> None:
@@ -149,8 +149,8 @@ class Filtered(MatrixMap):
     def begin(self, call: Call) -> Tensor:
         return matrix_operation(call).projected(call, self.filters).contiguous()
 
-    def add_signal(self, out: Tensor, spectrum: Tensor, a: Tensor, signal: Tensor, room: Room) -> None:
-        self.fold.add_parts(out, (G.flatten(1) for G in outers(signal, a, room)))
+    def add_signal(self, out: Tensor, spectrum: Tensor, call: Call, a: Tensor, delta: Tensor, room: Room) -> None:
+        self.fold.add_parts(out, (G.flatten(1) for G in products(call, a, delta, room)))
 
     def add_matrix(self, out: Tensor, G: Tensor) -> None:
         self.fold.add(out, (G @ self.filters.reshape(self.g, -1, self.i).transpose(-1, -2)).flatten(1))
@@ -177,7 +177,8 @@ class Convolved(MatrixMap):
     def begin(self, call: Call) -> Tensor:
         return self._spectra(matrix_operation(call).patches(call), self.columns)
 
-    def add_signal(self, out: Tensor, spectrum: Tensor, a: Tensor, signal: Tensor, room: Room) -> None:
+    def add_signal(self, out: Tensor, spectrum: Tensor, call: Call, a: Tensor, delta: Tensor, room: Room) -> None:
+        signal = matrix_operation(call).signal(call, delta)
         spectrum += (self._spectra(signal, self.rows) * a).sum(1)
 
     def add_matrix(self, out: Tensor, G: Tensor) -> None:
@@ -219,6 +220,13 @@ def choose(calls: tuple[Call, ...], k: int, classes: int) -> type[MatrixMap] | N
     if convolved < direct:
         return Convolved
     return Formed if all(matrix_operation(call).by_products(call) for call in calls) else None
+
+
+def products(call: Call, a: Tensor, delta: Tensor, room: Room) -> Iterator[Tensor]:
+    """Σ_positions δ ⊗ a by parts, (inputs, g, o, columns of a)."""
+    signal, factor = matrix_operation(call).factors(call, delta, a.shape[2])
+    for product in outers(signal, a, room):
+        yield product if factor is None else product.mul_(factor)
 
 
 def matrix_operation(call: Call) -> MatrixOperation:

@@ -64,10 +64,9 @@ class Structured:
     def _add(self, out: Tensor, spectrum: Tensor, call: Call, side: Side, delta: Tensor) -> None:
         """Add the sketches of one call's parameters."""
         if of_matrix := self._matrix_map(call):
-            signal = matrix_operation(call).signal(call, delta)
             if "bias" in call.leaves:
-                self._add_formed(out, call, {"bias": signal.sum(-1)})
-            of_matrix.add_signal(out, spectrum, side, signal, self.room)
+                self._add_formed(out, call, {"bias": matrix_operation(call).signal(call, delta).sum(-1)})
+            of_matrix.add_signal(out, spectrum, call, side, delta, self.room)
         elif isinstance(call.operation, LookUp) and (fold := self._fold_of_rows(call)):
             fold.add_rows(out, side, call.operation.rows(call, delta))
         elif isinstance(call.operation, MatrixOperation):

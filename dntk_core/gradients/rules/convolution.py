@@ -1,6 +1,7 @@
 """Convolutions: y = W ∗ x; a position is an output pixel, a its input patch; any stride, dilation and groups."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import torch
@@ -8,6 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from dntk_core.gradients.rules.operation import Arguments, Call, MatrixOperation, Operation, Room, by_input
+from dntk_core.gradients.rules.products import plain, with_signal
 
 # Columns of a depthwise kernel whose gradient is taken at once; oneDNN has a kernel of its own up to this width.
 STRIP = 3
@@ -15,7 +17,10 @@ STRIP = 3
 
 @dataclass(frozen=True)
 class Geometry:
-    """How a kernel moves over its input, one number for each axis in space."""
+    """How a kernel moves over its input, one number for each axis in space.
+
+    scale: what a norm behind it multiplies every channel with, where the signal is that of the norm; None for 1
+    """
 
     stride: tuple[int, ...]
     padding: tuple[int, ...]
@@ -23,6 +28,41 @@ class Geometry:
     groups: int
     transposed: bool = False
     output_padding: tuple[int, ...] = ()
+    scale: Tensor | None = None
+
+
+@dataclass(frozen=True)
+class Apart:
+    """A convolution of known kernel, its output y as parameters see it, without the input's graph, and y's version."""
+
+    bound: Arguments
+    kernel: Tensor
+    y: Tensor
+    version: int = 0
+
+    def signal(self, scale: Tensor | None = None) -> Callable[[Tensor], Tensor]:
+        """How signals of y, or of scale·y, go back to the input."""
+        x, kernel, (geometry, shape) = self.bound.x.detach(), self.kernel, self.bound.settings
+        if scale is not None:
+            kernel = kernel * scale.detach().reshape(-1, *(1,) * (len(shape) - 1))
+        return lambda delta: torch.ops.aten.convolution_backward(
+            delta,
+            x,
+            kernel,
+            None,
+            geometry.stride,
+            geometry.padding,
+            geometry.dilation,
+            False,
+            (0,) * len(geometry.stride),
+            geometry.groups,
+            (True, False, False),
+        )[0]
+
+    def scaled(self, scale: Tensor) -> Arguments:
+        """The same convolution as a norm sees it that multiplies its channels."""
+        geometry, shape = self.bound.settings
+        return replace(self.bound, settings=(replace(geometry, scale=scale.detach()), shape))
 
 
 class Convolution(MatrixOperation):
@@ -47,12 +87,24 @@ class Convolution(MatrixOperation):
         geometry = Geometry(_each(stride, axes), _each(padding, axes), dilation, groups)
         return Arguments(input, {"weight": weight, "bias": bias}, (geometry, weight.shape))
 
+    def compute(self, function: Callable, args: tuple, kwargs: dict, bound: Arguments) -> Tensor:
+        """The same with its input's graph apart, so that a norm which follows can lead signals past it."""
+        weight, (geometry, _) = bound.roles["weight"], bound.settings
+        if weight is None or not plain(bound.x):
+            return function(*args, **kwargs)
+        moves = geometry.stride, geometry.padding, geometry.dilation, False, (0,) * len(geometry.stride)
+        alone = torch.convolution(bound.x.detach(), weight, bound.roles["bias"], *moves, geometry.groups)
+        apart = Apart(bound, weight.detach(), alone)
+        y = with_signal(bound.x, alone, apart.signal())
+        y.apart = replace(apart, version=y._version)  # pyright: ignore[reportAttributeAccessIssue]
+        return y
+
     def patches(self, call: Call) -> Tensor:
         geometry, shape = call.settings
         x, kernel = call.x, shape[2:]
         if math.prod(kernel) == 1 and set(geometry.stride) == {1} and set(geometry.padding) == {0}:
             # A pixel is its own patch: nothing to copy.
-            return self.signal(call, x)
+            return self._regroup(call, x)
         if len(kernel) > 2:
             # One filter for each entry of a patch.
             i = math.prod(shape[1:])
@@ -69,7 +121,16 @@ class Convolution(MatrixOperation):
         return self._regroup(call, unfolded)
 
     def signal(self, call: Call, delta: Tensor) -> Tensor:
-        return self._regroup(call, delta)
+        signal, factor = self.factors(call, delta, 0)
+        return signal if factor is None else signal * factor
+
+    def factors(self, call: Call, delta: Tensor, columns: int) -> tuple[Tensor, Tensor | None]:
+        """The scale with the smaller of the two: the signal, or the product; without columns as it is."""
+        signal, scale = self._regroup(call, delta), call.settings[0].scale
+        if scale is None:
+            return signal, None
+        factor = scale.reshape(call.settings[0].groups, -1, 1)
+        return (signal * factor, None) if columns > signal.shape[-1] else (signal, factor)
 
     def projected(self, call: Call, filters: Tensor) -> Tensor:
         """F a as one convolution, no unfold."""
@@ -102,6 +163,8 @@ class Convolution(MatrixOperation):
         if "weight" in call.leaves:
             gradient = strips_gradient if _in_strips(call) else call_gradient
             found["weight"] = gradient(call, side, delta)
+            if (scale := call.settings[0].scale) is not None:
+                found["weight"].mul_(scale.reshape(-1, *(1,) * (found["weight"].ndim - 2)))
         if "bias" in call.leaves:
             found["bias"] = self.signal(call, delta).sum(-1)
         return found

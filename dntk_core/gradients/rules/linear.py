@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from dntk_core.gradients.rules.operation import Arguments, Call, MatrixOperation
-from dntk_core.gradients.rules.products import quick, with_signal
+from dntk_core.gradients.rules.products import linear_signal, quick, with_signal
 
 
 class Linear(MatrixOperation):
@@ -22,7 +22,7 @@ class Linear(MatrixOperation):
         if weight is None or not x.requires_grad or not quick(x, x.shape[:-1].numel(), *weight.shape):
             return function(*args, **kwargs)
         y = self.value(x.detach(), weight, bound.roles.get("bias"))
-        return with_signal(x, y, self.backwards(weight.detach()).contiguous())
+        return with_signal(x, y, linear_signal(self.backwards(weight.detach()).contiguous()))
 
     def value(self, x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         """What comes out."""

@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from dntk_core.gradients.rules.operation import Arguments, Call, Operation, by_input
+from dntk_core.gradients.rules.products import with_signal
 
 # Pixels of a channel up to which sums are products with ones.
 SMALL = 16
@@ -49,7 +50,14 @@ class BatchNorm(Operation):
         scale = weight * torch.rsqrt(statistics.var + statistics.eps)
         shift = bias - statistics.mean * scale
         shape = (-1, *(1,) * (bound.x.ndim - 2))
-        return torch.addcmul(shift.reshape(shape), bound.x, scale.reshape(shape))
+        shift, factor = shift.reshape(shape), scale.reshape(shape)
+        apart = getattr(bound.x, "apart", None)
+        if apart is None or apart.version != bound.x._version:
+            return torch.addcmul(shift, bound.x, factor)
+        # Signals go past the convolution in front, to its input, in one step.
+        y = with_signal(apart.bound.x, torch.addcmul(shift, apart.y, factor), apart.signal(scale))
+        y.past = bound.x, apart.scaled(scale)  # pyright: ignore[reportAttributeAccessIssue]
+        return y
 
     def side(self, call: Call) -> Tensor:
         return call.x.contiguous()

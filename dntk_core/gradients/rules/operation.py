@@ -126,6 +126,10 @@ class MatrixOperation(Operation):
     def signal(self, call: Call, delta: Tensor) -> Tensor:
         """Output side δ, (b, g, o, T)."""
 
+    def factors(self, call: Call, delta: Tensor, columns: int) -> tuple[Tensor, Tensor | None]:
+        """The signal, and what its products with that many columns are to be multiplied with; None for 1."""
+        return self.signal(call, delta), None
+
     @abstractmethod
     def projected(self, call: Call, filters: Tensor) -> Tensor:
         """F a for random filters F (g·r, i), (b, g, r, T)."""

@@ -1,5 +1,6 @@
 """Matrix products of float32 on a CPU by oneDNN: where MKL does not know a processor, these are twice as fast."""
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -9,11 +10,16 @@ from torch import Tensor
 WORTH_A_CALL, WIDE = 2**22, 48
 
 
+def plain(like: Tensor) -> bool:
+    """Whether numbers are float32 on a CPU, or only outlined."""
+    on_cpu = like.device.type in ("cpu", "meta") and not torch.is_autocast_enabled("cpu")
+    return on_cpu and like.dtype == torch.float32
+
+
 def quick(like: Tensor, rows: int, columns: int, summed: int) -> bool:
     """Whether a product (rows, summed) × (summed, columns) is faster by oneDNN than in a batch by BLAS."""
-    plain = like.device.type in ("cpu", "meta") and like.dtype == torch.float32
-    there = torch.backends.mkldnn.is_available() and not torch.is_autocast_enabled("cpu")
-    return plain and there and min(rows, columns) >= WIDE and rows * columns * summed >= WORTH_A_CALL
+    there = plain(like) and torch.backends.mkldnn.is_available()
+    return there and min(rows, columns) >= WIDE and rows * columns * summed >= WORTH_A_CALL
 
 
 def times_transposed(a: Tensor, b: Tensor) -> Tensor:
@@ -21,22 +27,31 @@ def times_transposed(a: Tensor, b: Tensor) -> Tensor:
     return torch.ops.mkldnn._linear_pointwise(a, b, None, "none", [], "")
 
 
-def with_signal(x: Tensor, y: Tensor, backwards: Tensor) -> Tensor:
-    """y = W x, computed of x without its graph, with a signal to x by oneDNN; backwards: Wᵀ, (i, o)."""
-    return _Signal.apply(x, y, backwards)
+def linear_signal(backwards: Tensor) -> Callable[[Tensor], Tensor]:
+    """δ → Wᵀδ by oneDNN; backwards: Wᵀ, (i, o)."""
+
+    def signal(delta: Tensor) -> Tensor:
+        # vmap knows no oneDNN.
+        if torch._C._functorch.is_batchedtensor(delta):  # pyright: ignore[reportAttributeAccessIssue]
+            return delta @ backwards.t()
+        return times_transposed(delta.contiguous(), backwards)
+
+    return signal
+
+
+def with_signal(x: Tensor, y: Tensor, signal: Callable[[Tensor], Tensor]) -> Tensor:
+    """y, which was computed of x without its graph, with a way of its own to lead signals back to x."""
+    return _Signal.apply(x, y, signal)
 
 
 class _Signal(torch.autograd.Function):
-    """Hand y on. Its signal δ goes to x as Wᵀδ, and to y's own graph, where only parameters are, as it is."""
+    """Hand y on. What comes back goes to x as `signal` says, and to y's own graph, where only parameters are."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, y: Tensor, backwards: Tensor) -> Tensor:
-        ctx.backwards = backwards
+    def forward(ctx: Any, x: Tensor, y: Tensor, signal: Callable[[Tensor], Tensor]) -> Tensor:
+        ctx.signal = signal
         return y.detach()
 
     @staticmethod
-    def backward(ctx: Any, delta: Tensor) -> tuple[Tensor, Tensor, None]:
-        # vmap knows no oneDNN.
-        if torch._C._functorch.is_batchedtensor(delta):  # pyright: ignore[reportAttributeAccessIssue]
-            return delta @ ctx.backwards.t(), delta, None
-        return times_transposed(delta.contiguous(), ctx.backwards), delta, None
+    def backward(ctx: Any, delta: Tensor) -> tuple[Tensor | None, Tensor, None]:
+        return ctx.signal(delta) if ctx.needs_input_grad[0] else None, delta, None
