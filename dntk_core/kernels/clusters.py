@@ -48,11 +48,12 @@ def embed(kernel: np.ndarray | Kernel, largest: int = 50, together: Together | N
     if kernel.m <= EVERY:
         return Embedding(_leading(affinity(kernel.block(np.arange(kernel.m), np.arange(kernel.m))), largest)[1])
     chosen = np.random.default_rng(0).permutation(kernel.m)[:LANDMARKS]
+    together = together or Alone()
     # Cosines need no more digits than the features have.
-    W = affinity(kernel.block(chosen, chosen, np.float32))
+    W = affinity(together.gather(kernel.block(chosen[share(together, LANDMARKS)], chosen, np.float32)))
     values, landmarks = _leading(W, largest)
     weights = landmarks / np.sqrt(W.sum(axis=1))[:, None] / values
-    norm, together = _norms(kernel.diagonal()), together or Alone()
+    norm = _norms(kernel.diagonal())
     own, placed = np.arange(kernel.m)[share(together, kernel.m)], []
     for rows in np.array_split(own, max(1, len(own) // LANDMARKS)):
         near = np.clip(kernel.block(rows, chosen, np.float32) / norm[rows, None] / norm[chosen], 0.0, None)

@@ -10,7 +10,7 @@ from dntk_core.base.memory import available_bytes
 from dntk_core.base.processes import local_size
 from dntk_core.cache.rows import Array
 from dntk_core.kernels import features, krylov
-from dntk_core.kernels.features import FEW, TILE, FeatureKernel, decomposed
+from dntk_core.kernels.features import FEW, TILE, FeatureKernel
 from dntk_core.kernels.kernel import Eigenpairs
 from dntk_core.kernels.krylov import leading_eigenpairs
 from dntk_core.kernels.together import Together, share
@@ -101,10 +101,9 @@ class RankedKernel(FeatureKernel):
         parts = [self._sum(c, lambda rows, tile: tile.T @ mine[rows], np.float32) for c in range(len(self.features))]
         return self.together.sum(np.stack(parts)).swapaxes(1, 2).astype(np.float32)
 
-    def class_moment(self, c: int) -> tuple[np.ndarray, np.ndarray]:
-        """`moment` of class c: its k × k sum is taken over all processes."""
-        moment = self._sum(c, lambda rows, tile: tile.T @ tile)
-        return decomposed(self.together.sum(moment), self.m)
+    def second_moment(self, c: int) -> np.ndarray:
+        """Φ^cᵀΦ^c, summed over all processes: (k, k)."""
+        return self.together.sum(self._sum(c, lambda rows, tile: tile.T @ tile))
 
     def eigenpairs(self) -> Eigenpairs:
         """Few inputs or few dimensions: exactly. Else the leading pairs."""

@@ -1,6 +1,6 @@
 """All methods side by side, at the same sizes and the same ridge."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +16,9 @@ from dntk_core.readout.metrics import METRICS
 from dntk_core.readout.problem import Problem
 from dntk_core.readout.ridge import compress, predictions, solutions
 from dntk_core.readout.scores import Scored, judge
+
+# (method, size, ridge, seed) → what the method makes.
+Distil = Callable[[str, int, float, int], Mixing]
 
 
 @dataclass(frozen=True)
@@ -62,28 +65,32 @@ def compare(
     ridge: float,
     seeds: Sequence[int] = range(5),
     methods: Sequence[str] | None = None,
-    source: Source | None = None,
+    distil: Distil | None = None,
     report: Report = ignore,
     by: str = "paper",
 ) -> tuple[MethodCurve, ...]:
-    """Distil by each method, by default all, at each size and, where it is random, with each seed; score everything."""
+    """Distil by each method, by default all, at each size and, where it is random, with each seed; score everything.
+
+    distil: how, where someone remembers what was distilled
+    """
     methods = tuple(METHODS) if methods is None else methods
     unknown = [name for name in methods if name not in METHODS]
     if unknown or len(seeds) == 0:
         raise DNTKError(f"expected seeds and methods among {', '.join(METHODS)}; got {len(seeds)} seeds and {unknown}")
     s = checked("sizes", sizes, len(problem.targets))
-    source = Source(problem.kernels, problem.targets, problem.classes) if source is None else source
+    source = Source(problem.kernels, problem.targets, problem.classes)
+    distil = distil or (lambda name, size, ridge, seed: METHODS[name].distil(source, size, ridge, seed))
     curves = []
     for done, name in enumerate(methods):
         report(Progress("compare", done, len(methods), name))
-        curves.append(method_curve(problem, source, name, s, ridge, seeds, by))
+        curves.append(method_curve(problem, distil, name, s, ridge, seeds, by))
     report(Progress("compare", len(methods), len(methods)))
     return tuple(curves)
 
 
 def method_curve(
     problem: Problem,
-    source: Source,
+    distil: Distil,
     name: str,
     sizes: np.ndarray,
     ridge: float,
@@ -98,7 +105,7 @@ def method_curve(
     rows, coverage, reconstruction = np.full((n, q), np.nan), np.full((n, q), np.nan), np.full((n, q), np.nan)
     correct, settings = np.zeros((n, q, t), dtype=bool), [""] * q
     for draw, seed in enumerate(draws):
-        for mixing, place in _made(source, name, sizes, ridge, seed):
+        for mixing, place in _made(distil, name, sizes, ridge, seed):
             used = np.minimum(sizes[place], mixing.size)
             found = _scored(problem, mixing, used, ridge, by)
             rows[draw, place] = used
@@ -111,15 +118,15 @@ def method_curve(
     return MethodCurve(scores, name, sizes, rows, tuple(settings), correct, coverage, reconstruction)
 
 
-def _made(source: Source, name: str, sizes: np.ndarray, ridge: float, seed: int) -> list[tuple[Mixing, np.ndarray]]:
+def _made(distil: Distil, name: str, sizes: np.ndarray, ridge: float, seed: int) -> list[tuple[Mixing, np.ndarray]]:
     """The mixings of one draw, and which of the sizes each serves."""
-    method, every = METHODS[name], np.arange(len(sizes))
-    if method.nested:
-        return [(method.distil(source, int(sizes.max()), ridge, seed), every)]
+    every = np.arange(len(sizes))
+    if METHODS[name].nested:
+        return [(distil(name, int(sizes.max()), ridge, seed), every)]
     made = []
     for i in every:
         try:
-            made.append((method.distil(source, int(sizes[i]), ridge, seed), np.array([i])))
+            made.append((distil(name, int(sizes[i]), ridge, seed), np.array([i])))
         except TooFew:
             # The curve has a gap here, as the method has.
             continue

@@ -18,6 +18,7 @@ from dntk_core.cache.store import Store
 from dntk_core.cache.workbench import Arrays, Workbench
 from dntk_core.kernels.clusters import Embedding, cluster_embedding, embed
 from dntk_core.kernels.decomposition import Decomposition, assembled, members_of
+from dntk_core.kernels.features import decomposed
 from dntk_core.kernels.kernel import Eigenpairs
 from dntk_core.kernels.ranked import RankedKernel
 from dntk_core.kernels.rotated import Rotated, between, places, rotate, within
@@ -179,15 +180,28 @@ def _whole(run: Run, kernel: RankedKernel, bench: Workbench, report: Report) -> 
     else:
         V = _leading(_spectrum(found, "whole", found["whole-vectors"]))
         found |= _piece(kernel, bench, "rows", lambda: {"whole-rows": kernel.rotate(V)})
-    for c in range(C):
-        report(Progress(title(WHOLE), 2 + c, total, f"second moment of class {c}"))
+    for first in range(0, C, kernel.together.size):
+        report(Progress(title(WHOLE), 2 + first, total, f"second moment of class {first}"))
+        _moments(own, bench, range(first, min(first + kernel.together.size, C)))
 
-        def moment(c: int = c) -> Arrays:
-            values, V = own.class_moment(c)
-            return {f"moment-{c}-values": values, f"moment-{c}-basis": V}
+    def collect() -> Arrays:
+        return found | {name: array for c in range(C) for name, array in (bench.find(f"moment-{c}") or {}).items()}
 
-        found |= _piece(own, bench, f"moment-{c}", moment)
-    return lambda: found
+    return collect
+
+
+def _moments(own: RankedKernel, bench: Workbench, classes: range) -> None:
+    """Second moments of as many classes as there are processes: summed by all, each decomposed by one."""
+    mine = None
+    for rank, c in enumerate(classes):
+        if not _agreed(own.together, bench.find(f"moment-{c}") is not None):
+            moment = own.second_moment(c)
+            mine = (c, moment) if rank == own.together.rank else mine
+    if mine is not None:
+        c, moment = mine
+        values, V = decomposed(moment, own.m)
+        bench.drop(f"moment-{c}")
+        bench.shard(f"moment-{c}", lambda: {f"moment-{c}-values": values, f"moment-{c}-basis": V})
 
 
 def _local(analysed: Analysed, kernel: RankedKernel, H: int, bench: Workbench, report: Report) -> Callable[[], Arrays]:

@@ -111,7 +111,7 @@ class Live(Decomposed):
         methods = tuple(METHODS) if methods is None else methods
 
         def one(method: str) -> MethodCurve:
-            return compare(self.problem, sizes, ridge, seeds, (method,), self._source, by=by)[0]
+            return compare(self.problem, sizes, ridge, seeds, (method,), self.distil, by=by)[0]
 
         curves = []
         for done, method in enumerate(methods):

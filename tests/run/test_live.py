@@ -110,3 +110,11 @@ def test_a_size_too_small_for_a_method_is_left_out_of_its_curve(live):
     assert live.size_curve("local-global, paper's H", [2, 8], RIDGE).x[0] >= 5
     with pytest.raises(DNTKError, match="too few"):
         live.size_curve("local-global, paper's H", [2, 3], RIDGE)
+
+
+def test_methods_are_distilled_once_for_both_readouts(live, monkeypatch):
+    plain = live.compare([2, 4], RIDGE, [0], ("ridge-optimal", "herding"))
+    monkeypatch.setattr("dntk_core.distill.methods.Method.distil", lambda *_: pytest.fail("was distilled before"))
+    other = live.compare([2, 4], RIDGE, [0], ("ridge-optimal", "herding"), by="nystrom")
+    for ours, theirs in zip(plain, other, strict=True):
+        assert np.array_equal(ours.rows, theirs.rows) and not np.allclose(ours.mse, theirs.mse)
