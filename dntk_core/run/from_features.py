@@ -132,7 +132,8 @@ def _content(
     hashed = hashlib.sha256(repr((names, parameters)).encode())
     for array in (*arrays.values(), *(each.tree for each in shown)):
         hashed.update(f"{array.dtype} {array.shape}".encode())
-        hashed.update(np.ascontiguousarray(array).tobytes())
+        # Not a copy: features may be larger than memory.
+        hashed.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
     return hashed.hexdigest()
 
 
