@@ -17,6 +17,7 @@ class Panel:
     title:      a few words, plain text
     read:       one sentence on how to read the figure, plain text; also for screen readers
     definition: what is drawn, exactly, in Markdown with LaTeX
+    click:      what a click does, for pages; nothing that is printed can be clicked
     """
 
     key: str
@@ -24,6 +25,12 @@ class Panel:
     title: str
     read: str
     definition: str
+    click: str = ""
+
+    @property
+    def said(self) -> str:
+        """What stands above the figure on a page."""
+        return f"{self.read} {self.click}".strip()
 
 
 def show(panel: Panel, on_click: Callable[[dict], None] | None = None) -> None:
@@ -32,9 +39,9 @@ def show(panel: Panel, on_click: Callable[[dict], None] | None = None) -> None:
     with st.container(gap=None, key=f"panel_{panel.key}"):
         with st.popover("Definition", type="tertiary", key=f"{panel.key}_definition"):
             st.markdown(panel.definition)
-        plot(panel.figure, key=panel.key, title=panel.title, read=panel.read, on_click=on_click)
+        plot(panel.figure, key=panel.key, title=panel.title, read=panel.said, on_click=on_click)
 
 
 def sent(panel: Panel) -> bytes:
     """A panel as `show` sends it to the browser."""
-    return payload(panel.figure, title=panel.title, read=panel.read, name=panel.key)
+    return payload(panel.figure, title=panel.title, read=panel.said, name=panel.key)

@@ -74,8 +74,9 @@ def panels(here: Page, parts: bool = True) -> tuple[Panel, Panel]:
             figures.over_ridge(over, RIDGES, c, view.ridge, found),
             "Over the ridge",
             f"The stack should lie above the measured error. At this ridge {largest} is the largest term: "
-            f"{sizes[largest]:.2g} of {sum(sizes.values()):.2g}.{_parts(found, c)} Click a point to set the ridge.",
+            f"{sizes[largest]:.2g} of {sum(sizes.values()):.2g}.{_parts(found, c)}",
             RIDGE,
+            "Click a point to set the ridge.",
         ),
         Panel(
             "budget_dimension",
@@ -85,9 +86,10 @@ def panels(here: Page, parts: bool = True) -> tuple[Panel, Panel]:
             + (
                 "nothing is projected."
                 if run.spec.projection.exact(run.parameters)
-                else f"the projection adds {own.jl:.1%}. Click a point for a run of that k."
+                else f"the projection adds {own.jl:.1%}."
             ),
             DIMENSION,
+            "Click a point for a run of that k.",
         ),
     )
 

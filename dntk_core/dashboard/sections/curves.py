@@ -104,8 +104,7 @@ def panel(here: Page, over: str, report: Report = ignore) -> Panel:
     figure = figures.curve(results, over, mark, network, t, settings, left_out)
     first = next(iter(results.values()))
     read = (reads.over_ridge if over == "ridge" else reads.over_count)(first, figures.AXES[over], mark)
-    read = f"{read} {CLICK[over]}"
-    return Panel(f"curve_{over}", figure, f"Over {figures.AXES[over]}", read, DEFINITIONS[over])
+    return Panel(f"curve_{over}", figure, f"Over {figures.AXES[over]}", read, DEFINITIONS[over], CLICK[over])
 
 
 def sliders_at(here: Page, panel: str, point: dict) -> dict:

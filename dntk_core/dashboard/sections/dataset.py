@@ -84,9 +84,9 @@ def panels(here: Page, first: int = 0, other: Run | None = None, real: Run | Non
             "dataset_map",
             figures.feature_map(*known, *placed, labels, weights, names),
             "Feature space",
-            "Distilled images should lie where the real ones of their class are dense; larger ones stand for more. "
-            "Click a real image for the one that stands for it.",
+            "Distilled images should lie where the real ones of their class are dense; larger ones stand for more.",
             MAP,
+            "Click a real image for the one that stands for it.",
         ),
         Panel(
             "dataset_judged",

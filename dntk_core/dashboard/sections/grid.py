@@ -68,15 +68,17 @@ def panels(
             figures.heatmaps(grid, metric, (view.H, view.tau_v, view.tau_g), answer),
             f"{METRICS[metric].title} over thresholds",
             f"Each cell is a setting; the {len(grid.frontier(metric))} boxed ones are beaten by none of the "
-            f"{grid.s.size}. Click a cell for its setting, its scores and the inputs it loses.",
+            f"{grid.s.size}.",
             HEATMAPS,
+            "Click a cell for its setting, its scores and the inputs it loses.",
         ),
         Panel(
             "frontier",
             figures.frontier(grid, metric, reached, answer),
             "Pareto frontier",
-            "The line joins the settings that nothing smaller matches. Click a point to open its setting.",
+            "The line joins the settings that nothing smaller matches.",
             FRONTIER,
+            "Click a point to open its setting.",
         ),
         Panel(
             "counts",

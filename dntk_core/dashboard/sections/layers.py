@@ -23,6 +23,7 @@ the kernel $K_g$ alone and of $K-K_g$, each fitted to the network's outputs at t
 own $\mathrm{tr}/m$; the dashed line is the whole kernel. The kernel of the sidebar counts for shares and likeness;
 accuracies need all classes.
 """
+CLICK = "Click a bar for what its group gets wrong."
 BETWEEN = r"""
 CKA of the kernels of every two groups: 1 where two parts of the network see the same likeness of inputs. Groups with
 no more parameters than columns are exact, those of others are debiased by halves of their columns.
@@ -49,11 +50,10 @@ def panels(here: Page) -> tuple[Panel, ...]:
     most, fit, best = (names[int(np.argmax(each))] for each in (parts.trace, parts.fit, parts.alone))
     read = (
         f"{most} has {parts.trace.max():.0%} of the {kernel_name(here)} kernel's trace, {fit} {parts.fit.max():.0%} of "
-        f"the fit; alone, {best} reaches {parts.alone.max():.1%} accuracy, all together {parts.full:.1%}. Click a bar "
-        "for what its group gets wrong."
+        f"the fit; alone, {best} reaches {parts.alone.max():.1%} accuracy, all together {parts.full:.1%}."
     )
     return (
-        Panel("layers", figures.shares(parts), "What every group brings", read, SHARES),
+        Panel("layers", figures.shares(parts), "What every group brings", read, SHARES, CLICK),
         Panel("layers_between", figures.between(parts), "Groups against each other", alike(parts), BETWEEN),
     )
 

@@ -53,13 +53,12 @@ def panels(here: Page) -> tuple[Panel, ...]:
     saved = [count.saving("flops") for count in (rows["this run"].paper, rows["this run"].everything)]
     read = (
         f"Shorter is cheaper, each gridline ten times: DNTK takes {saved[0]:,.0f} times fewer FLOPs than the naive "
-        f"kernel as the paper counts, {saved[1]:,.0f} times fewer with all gradients included. "
-        "Click a bar for its terms."
+        f"kernel as the paper counts, {saved[1]:,.0f} times fewer with all gradients included."
     )
     definition = DEFINITION + (LARGEST if "ImageNet" in rows else "")
     if sees := rows["this run"].sees:
         definition += f"\nCounted for inputs as the network sees them: {literal.markdown(sees)}.\n"
-    return (Panel("ledger", ledgers(rows), "What the kernel costs", read, definition),)
+    return (Panel("ledger", ledgers(rows), "What the kernel costs", read, definition, "Click a bar for its terms."),)
 
 
 def pick_at(here: Page, panel: str, point: dict) -> Pick | None:

@@ -76,6 +76,7 @@ def panels(here: Page) -> tuple[Panel, Panel, Panel]:
             "Kernel, sorted by cluster",
             clustered(*figures.alike(kernel, labels)),
             PICTURE,
+            "Click a block to open its inputs.",
         ),
     )
 
@@ -114,10 +115,7 @@ def clustered(within: float, between: float) -> str:
         means = "the clusters hardly differ, and local eigenvectors have little to gain"
     else:
         means = "gradients fall into groups, which local eigenvectors can use"
-    return (
-        f"Inputs of one cluster have a cosine of {within:.2f} on average, of two clusters {between:.2f}: {means}. "
-        "Click a block to open its inputs."
-    )
+    return f"Inputs of one cluster have a cosine of {within:.2f} on average, of two clusters {between:.2f}: {means}."
 
 
 def kernel_at(here: Page, point: dict) -> str | int | None:

@@ -48,6 +48,7 @@ DECAY = r"""
 Eigenvalues of the chosen kernel at every checkpoint, on the same inputs; later checkpoints are darker, the one that
 the slider shows is in front.
 """
+CLICK = "Click a block to open its inputs."
 PICTURE = r"""
 Cosines $K_{ij}/\sqrt{K_{ii}K_{jj}}$ between gradients at the checkpoint that the slider shows, inputs sorted by the
 clusters of the *last* kernel, so that the groups can be seen to form. Above 140 inputs, a cell is the mean of a
@@ -235,10 +236,10 @@ def picture(here: Page, found: Progression, at: int) -> Panel:
     within, between = alike(kernel, labels)
     read = (
         f"At {found.series.labels[at]} inputs of one cluster have a cosine of {within:.2f} on average, of two "
-        f"{between:.2f}. Click a block to open its inputs."
+        f"{between:.2f}."
     )
     return Panel(
-        "training_kernel", kernel_picture(kernel, labels), "Kernel, sorted by the last clusters", read, PICTURE
+        "training_kernel", kernel_picture(kernel, labels), "Kernel, sorted by the last clusters", read, PICTURE, CLICK
     )
 
 

@@ -41,6 +41,7 @@ from dntk_core.uses.uncertainty import NOISES
 TITLE = "Uncertainty"
 # What histograms are of.
 DEVIATION = f"{FULL}, deviation"
+CLICK = "Click a bar for its inputs."
 TRUST = r"""
 The readout as a **Gaussian process** with prior $\tau^2K^c$ and noise $\tau^2\lambda$: mean the ridge readout,
 variance $\sigma^2=\tau^2\big(K^c(x,x)-k_*^\top(K^c+\lambda I)^{-1}k_*\big)$. A **distilled** kernel has seen no more
@@ -133,8 +134,9 @@ def shift_panels(here: Page, choose: str, artifact: Artifact, name: str, strengt
             "uncertainty_histogram",
             figures.histograms(clean, at, "deviation of a logit by the full kernel", f"{name}, strength {strength}"),
             f"Doubt at strength {strength}",
-            f"The full kernel's deviation tells both apart with an AUROC of {apart:.3f}. Click a bar for its inputs.",
+            f"The full kernel's deviation tells both apart with an AUROC of {apart:.3f}.",
             SHIFT,
+            CLICK,
         ),
     )
 
@@ -177,9 +179,9 @@ def foreign_panels(here: Page, choose: str) -> list[Panel]:
         figure = figures.histograms(asked.test().doubt[DEVIATION], others, title, literal.plotly(name))
         read = (
             f"{len(others):,} other inputs. AUROC of telling them from the test inputs: {apart[DEVIATION]:.3f} by the "
-            f"full kernel's deviation, {apart[NETWORK]:.3f} by the network's softmax. Click a bar for its inputs."
+            f"full kernel's deviation, {apart[NETWORK]:.3f} by the network's softmax."
         )
-        shown.append(Panel(f"uncertainty_also_{place}", figure, f"Other inputs: {name}", read, OTHERS))
+        shown.append(Panel(f"uncertainty_also_{place}", figure, f"Other inputs: {name}", read, OTHERS, CLICK))
     return shown
 
 
