@@ -29,8 +29,9 @@ with page(uncertainty.TITLE, uses=USES) as here:
     with st.spinner("Weighing beliefs", show_time=True):
         (trust,) = follow(here, lambda here: uncertainty.panels(here, choose))
     show(trust, on_click=clicked(trust))
-    in_bar = here.picked is not None and here.picked.kind == "spread"
-    if not in_bar:
+    # The histogram of the bar that is open, which stands below it.
+    bar = here.picked.parts[0] if here.picked and here.picked.kind == "spread" else ""
+    if not bar:
         opened(here)
     st.dataframe(uncertainty.numbers(here, choose), hide_index=True)
     least, most, deviation = uncertainty.ends(here, choose, 10)
@@ -46,11 +47,17 @@ with page(uncertainty.TITLE, uses=USES) as here:
         over, doubts = uncertainty.shift_panels(here, choose, artifact, name, strength)
         show(over, on_click=choose_strength)
         show(doubts, on_click=clicked(doubts))
+        if doubts.key == f"uncertainty_{bar}":
+            opened(here)
+            bar = ""
         shifted_images(here, artifact, name)
     for panel, (title, artifact) in zip(uncertainty.foreign_panels(here, choose), added(here.run).items(), strict=True):
         show(panel, on_click=clicked(panel))
+        if panel.key == f"uncertainty_{bar}":
+            opened(here)
+            bar = ""
         other_images(artifact, *uncertainty.foreign_ends(here, choose, artifact), key=title)
-    if in_bar:
+    if bar:
         opened(here)
     if words := uncertainty.adding(here):
         st.caption(words)
