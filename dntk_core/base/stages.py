@@ -139,7 +139,7 @@ _ROWS = (
     ),
     Stage(
         "features",
-        2,
+        4,
         needs=lambda run: {"model": run.network_stage, "inputs": "inputs"},
         settings=_gradients,
         build="dntk_core.run.stages.features",

@@ -27,8 +27,8 @@ FILES = RunSpec(
             {
                 "model": "60d19a5d4379f2443fc9",
                 "inputs": "b22ca103581ae32a3cc8",
-                "features": "9ccc1d629fee9db21440",
-                "kernels": "14ff9ea544bdb989921c",
+                "features": "e6b629df54b701a6fa7f",
+                "kernels": "feb78696913148348cfa",
             },
         ),
         (
@@ -36,8 +36,8 @@ FILES = RunSpec(
             {
                 "model": "8c2b20c7a79a1cd9c323",
                 "inputs": "30154204df70f98ba91e",
-                "features": "54984468fd650d376e07",
-                "kernels": "68ddfec2d4c12d625e51",
+                "features": "9d554df775c5faf4300d",
+                "kernels": "de03a6802e9b6733f5fc",
             },
         ),
         (
@@ -47,9 +47,9 @@ FILES = RunSpec(
                 "selected": "0de06fdfd9c1a055deb6",
                 "distilled": "e7273ef1046afc65da3a",
                 "inputs": "d3e7773f87369b7a486d",
-                "features": "0ffcf85c5dee68bd58bd",
-                "judged": "73ed746a9a7bb6ff8499",
-                "kernels": "9476a85ff178e0adb7e5",
+                "features": "14c45095d5dc2d370a0f",
+                "judged": "d799415cf15c1fdc6396",
+                "kernels": "7634101601a75309028b",
             },
         ),
         (
@@ -60,9 +60,9 @@ FILES = RunSpec(
                 "distilled": "e7273ef1046afc65da3a",
                 "student": "19d204ba8e789fa04fa9",
                 "inputs": "d3e7773f87369b7a486d",
-                "features": "36854c9ae1d44ae7f043",
-                "judged": "c19c29ab5da39710001f",
-                "kernels": "45be4c09206ccfdc5876",
+                "features": "03dfb1987a356991c44c",
+                "judged": "ea86425cfdc8c13cf976",
+                "kernels": "9afde6093dc029d30ebf",
             },
         ),
     ],

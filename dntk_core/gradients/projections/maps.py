@@ -27,6 +27,9 @@ from dntk_core.gradients.rules.operation import Room, outers
 # Pretrained MobileNets have single pointwise layers with 15 % of the kernel: with 128 their error was 1.16 times the
 # expected one over five seeds, with 256 it is 0.96.
 SPATIAL_FILTERS, FILTERS = 128, 256
+# Kernels that do not overlap cut a picture into patches. They stand alone between blocks, and hold the more: the three
+# of an untrained ConvNeXt-T have 60 % of its kernel; with 128 filters its error was 1.17 times the expected one.
+PATCH_FILTERS = 512
 # Projecting must halve a layer's cost and save this many nanoseconds per input and logit to be worth its variance.
 WORTH_IT = 50_000
 
@@ -238,4 +241,9 @@ def matrix_operation(call: Call) -> MatrixOperation:
 
 def filter_count(call: Call) -> int:
     """Dimensions to which a call's inputs are projected."""
-    return SPATIAL_FILTERS if call.leaves["weight"].shape[2:].numel() > 1 else FILTERS
+    kernel = call.leaves["weight"].shape[2:]
+    if kernel.numel() == 1:
+        return FILTERS
+    geometry, _ = call.settings
+    apart = all(step >= size for step, size in zip(geometry.stride, kernel, strict=True))
+    return PATCH_FILTERS if apart else SPATIAL_FILTERS
