@@ -7,7 +7,6 @@ import streamlit as st
 from dntk_core.base.numbering import number
 from dntk_core.dashboard.asking.opened import opened
 from dntk_core.dashboard.asking.testing import show_tests
-from dntk_core.dashboard.choices.mixing import USES
 from dntk_core.dashboard.choices.picks import on_click
 from dntk_core.dashboard.choices.tabs import tab
 from dntk_core.dashboard.computing.shifting import choose_strength, chosen_shift, other_images, shifted_images
@@ -24,7 +23,7 @@ def clicked(panel: Panel) -> Callable[[dict], None]:
     return on_click(lambda point: uncertainty.pick_at(here, panel.key, point))
 
 
-with page(uncertainty.TITLE, uses=USES) as here:
+with page(uncertainty.TITLE, uses=uncertainty.USES) as here:
     choose = tab(here, "noise", tuple(NOISES), label="Noise by")
     with st.spinner("Weighing beliefs", show_time=True):
         (trust,) = follow(here, lambda here: uncertainty.panels(here, choose))

@@ -9,6 +9,7 @@ import pandas as pd
 from dntk_core.base.numbering import FIRST, number
 from dntk_core.cache.artifact import Artifact
 from dntk_core.cache.rows import Array
+from dntk_core.dashboard.choices.mixing import USES as MIXING
 from dntk_core.dashboard.choices.mixing import current_distillation, current_mixing
 from dntk_core.dashboard.choices.picks import Pick
 from dntk_core.dashboard.drawing import literal
@@ -39,6 +40,8 @@ from dntk_core.uses.calibration import BINS, JUDGEMENTS, bins_of
 from dntk_core.uses.uncertainty import NOISES
 
 TITLE = "Uncertainty"
+# The noise brings its own ridge.
+USES = tuple(name for name in MIXING if name != "ridge")
 # What histograms are of.
 DEVIATION = f"{FULL}, deviation"
 CLICK = "Click a bar for its inputs."

@@ -6,6 +6,7 @@ from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
 from dntk_core.dashboard.drawing import frames, navigation
+from dntk_core.dashboard.sections import uncertainty
 
 PAGES = [
     ("1_Spectra", {"H": "3", "epsilon": "0.2"}),
@@ -50,3 +51,8 @@ def test_only_a_session_that_is_there_and_values_that_it_allows_are_answered(tin
         assert ask(found.name, H=H) == (204, [""])
     assert ask("nobody", H="3") == (204, [""])
     assert ask(found.name, run="another", H="3") == ask(found.name, H="3")
+
+
+def test_uncertainty_shows_no_slider_that_its_figures_ignore(tiny_run):
+    found = opened("10_Uncertainty", tiny_run.key)
+    assert "ridge" not in uncertainty.USES and found.answer({}) == found.answer({"ridge": "0.1"})
