@@ -56,6 +56,8 @@ def joined() -> Iterator[Together]:
         yield Ranks()
         dist.barrier()
     except (RuntimeError, dist.DistError) as error:
+        # torchrun's signal may come only now: what is to be said must not be cut short.
+        before = signal.SIG_IGN
         if isinstance(error, DNTKError):
             raise
         raise DNTKError(f"{ENDED} ({str(error).splitlines()[0][:120]})") from error
