@@ -14,7 +14,7 @@ from pathlib import Path
 
 import torch
 
-from benchmarks.engine import NETWORKS, subject
+from benchmarks.measured_networks import NETWORKS, subject
 from dntk_core.base.compute import Compute
 from dntk_core.base.memory import peak_bytes
 from dntk_core.base.spec import ProjectionSpec
