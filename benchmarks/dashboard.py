@@ -4,8 +4,10 @@
 
 "ms": from the key press to the last change in a figure that is on the screen, median of the rounds. The bare page
 alternates between the figures before and after one move, ready-made, as Streamlit's own charts. Both pages are scrolled
-to the first figure that the slider changes and measured in turn. "frames/s": how often a figure is drawn anew while the
-slider is dragged over its whole length, to and fro in two seconds; a bare page's is not, until it is let go.
+to the first figure that the slider changes and measured in turn. Between two moves both rest, so ours has mostly
+fetched the next stops by then; a move without such a rest asks the server, as every frame of a drag does. "frames/s":
+how often a figure is drawn anew while the slider is dragged over its whole length, to and fro in two seconds; a bare
+page's is not, until it is let go.
 """
 
 import argparse

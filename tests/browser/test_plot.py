@@ -76,6 +76,7 @@ def test_a_figure_follows_a_slider_while_it_is_dragged(tab):
     one.wait_for_parameter("H", last).settle()
     assert int(last) > 4 and handle.input_value() == last
     ahead = [url for url in one.asked if "/frames/" in url]
-    assert len(ahead) >= 3 and ahead[-1].endswith(f"?H={last}"), "the figures did not come ahead of Streamlit's run"
+    reached = any(url.endswith(f"?H={last}") for url in ahead)
+    assert len(ahead) >= 3 and reached, "the figures did not come ahead of Streamlit's run"
     text = "gd => gd.dntkText"
     assert figure.evaluate(text) == tab(f"Containment?H={last}").plots(1).first.evaluate(text)

@@ -1,13 +1,13 @@
 // What Streamlit's slider lacks. Figures follow it at once: at every move, and all the while that it is dragged, they
 // are fetched ahead of Streamlit's run of the page (drawing/frames.py). Values in between may be skipped, the last never
 // is. Streamlit hears of a value when the slider is let go; here also when it is held still, so that all else follows
-// too. And it has ticks.
+// too. While all rests, the figures of the next stops are fetched. And it has ticks.
 
 const EVERY = 20, STILL = 250;
 // The page may look idle until the server has heard of the last value, and while it renders what it got.
 const HEARD = 1500, RENDERED = 300;
 // Streamlit may load this file once for every page: all share what the first has set up.
-const shared = (window.dntkScrub ??= { frames: "", listening: false });
+const shared = (window.dntkScrub ??= { frames: "", stops: {}, listening: false });
 let drag = null;
 
 const running = () => document.querySelector(".stApp")?.dataset.testScriptState !== "notRunning";
@@ -32,17 +32,23 @@ function look(slider) {
   ask();
 }
 
+// What the server answers; null for a page that has no figures, or another server that answers with a page of its own.
+async function fetched(question, options) {
+  const answer = await fetch(`${shared.frames}?${question}`, options);
+  const found = answer.status === 200 && answer.headers.get("content-type").startsWith("text/plain");
+  return found ? answer.text() : null;
+}
+
 async function ask() {
   if (asking || !moving?.fresh) return;
   asking = true;
   moving.fresh = false;
-  const { name, text } = moving;
+  const question = asked(moving.name, moving.text), ready = beside.get(here(question));
+  forget();
   try {
-    const answer = await fetch(`${shared.frames}?${new URLSearchParams({ [name]: text })}`);
-    // A page that has no figures, or another server that answers with a page of its own.
-    const found = answer.status === 200 && answer.headers.get("content-type").startsWith("text/plain");
-    if (!found) throw new Error("no frame");
-    const lines = (await answer.text()).split("\n"), shown = plots();
+    const text = (await ready) ?? (await fetched(question));
+    if (text === null) throw new Error("no frame");
+    const lines = text.split("\n"), shown = plots();
     for (let i = 0; i + 1 < lines.length; i += 2) {
       shown.find((gd) => gd.dntk.name === lines[i])?.dntkFrame(lines[i + 1]);
     }
@@ -51,6 +57,25 @@ async function ask() {
   }
   asking = false;
   ask();
+}
+
+// The figures one stop further and one stop back, by address and question. They hold until a slider moves, a run begins
+// or anything else is touched; then all are forgotten, also those that are still to come.
+let beside = new Map();
+const asked = (name, text) => String(new URLSearchParams({ [name]: text }));
+const here = (question) => `${location.href} ${question}`;
+const forget = () => { beside = new Map(); };
+
+async function lookBeside(slider) {
+  const found = beside, name = nameOf(slider), stops = shared.stops[name] ?? [], place = stops.indexOf(said(slider));
+  for (const text of place < 0 ? [] : [stops[place + 1], stops[place - 1]]) {
+    if (beside !== found || moving) return;
+    const question = asked(name, text), key = here(question);
+    if (text === undefined || found.has(key)) continue;
+    found.set(key, fetched(question, { headers: { Purpose: "prefetch" } }).catch(() => null));
+    // The server has other things to do.
+    if (!(await found.get(key))) found.delete(key);
+  }
 }
 
 // Streamlit has the last word: once it has followed, or does not.
@@ -65,9 +90,11 @@ function watch() {
 }
 
 function stop() {
+  const slider = moving?.slider;
   moving = null;
   delete document.documentElement.dataset.dntkSliding;
   plots().forEach((gd) => gd.dntkRest());
+  if (slider?.isConnected) lookBeside(slider);
 }
 
 function tell({ target, slider, event }) {
@@ -101,6 +128,7 @@ function listen() {
   shared.listening = true;
   document.addEventListener("pointerdown", (event) => {
     const slider = sliderAt(event.target);
+    if (event.isTrusted && !slider) forget();
     if (!event.isTrusted || event.button !== 0 || !slider) return;
     end();
     const text = said(slider);
@@ -119,8 +147,15 @@ function listen() {
       setTimeout(() => { if (said(slider) !== text) look(slider); });
     }, true);
   }
+  document.addEventListener("focusin", ({ target }) => {
+    const slider = sliderAt(target);
+    if (slider && !moving && !running()) lookBeside(slider);
+  });
+  new MutationObserver(() => { if (running()) forget(); })
+    .observe(document.querySelector(".stApp"), { attributes: true, attributeFilter: ["data-test-script-state"] });
   document.addEventListener("keydown", ({ target }) => {
     const slider = sliderAt(target), before = slider && said(slider);
+    if (!slider) forget();
     // The slider hears of the key after this.
     if (slider) setTimeout(() => { if (said(slider) !== before) look(slider); });
   }, true);
@@ -148,7 +183,7 @@ function soon() {
 
 const watched = new WeakSet();
 export default function ({ data }) {
-  shared.frames = data;
+  Object.assign(shared, data);
   listen();
   const place = sidebar();
   soon();

@@ -32,17 +32,18 @@ def sidebar(
     """
     view = _settle(limits)
     others = [name for name in CONTROLS if name not in uses]
+    texts: dict[str, list[str]] = {}
     with st.sidebar:
         values = {}
         for name in (name for name in CONTROLS if name in uses):
-            values[name] = _widget(name, limits, view, stops)
+            values[name], texts[name] = _widget(name, limits, view, stops)
             below.get(name, lambda: None)()
         folded = st.expander("Settings of other pages" if uses else "Settings", key="others", on_change="rerun")
         # Every element costs time at every slider move, also one that is folded away.
         if others and folded.open:
             with folded:
-                values |= {name: _widget(name, limits, view, stops) for name in others}
-        _scrub(key="scrub", data=address())
+                values |= {name: _widget(name, limits, view, stops)[0] for name in others}
+        _scrub(key="scrub", data={"frames": address(), "stops": texts})
     view = view.replace(**values)
     st.session_state["view"] = view
     return view
@@ -92,8 +93,8 @@ def _settle(limits: Limits) -> View:
     return view
 
 
-def _widget(name: str, limits: Limits, view: View, stops: Stops) -> Any:
-    """Draw one control; its value comes from the session state."""
+def _widget(name: str, limits: Limits, view: View, stops: Stops) -> tuple[Any, list[str]]:
+    """Draw one control; its value comes from the session state. With it, all that it can say, where that is few."""
     control, found = CONTROLS[name], stops(name, view)
     common: dict = {"label": control.label, "key": _key(name), "help": control.help, "persist_state": "session"}
     if found:
@@ -103,11 +104,13 @@ def _widget(name: str, limits: Limits, view: View, stops: Stops) -> Any:
     elif isinstance(control, Slider):
         low, high = control.bounds(limits)
         if low < high:
-            return st.slider(min_value=low, max_value=high, step=control.step, format=control.format, **common)
+            texts = [str(value) for value in range(int(low), int(high) + 1)] if control.parse is int else []
+            return st.slider(min_value=low, max_value=high, step=control.step, format=control.format, **common), texts
         options, draw = [low], st.select_slider
     else:
         options, draw = control.choices(limits), st.select_slider if control.ordered else st.selectbox
+    texts = [control.shown(value, limits) for value in options]
     if len(options) == 1 and draw is st.select_slider:
         st.caption(f"{common['label']}: {options[0]}")
-        return options[0]
-    return draw(options=options, format_func=lambda value: control.shown(value, limits), **common)
+        return options[0], texts
+    return draw(options=options, format_func=lambda value: control.shown(value, limits), **common), texts

@@ -2,13 +2,14 @@
 
 A run of a page's script sends and renders every element anew. What a slider changes most are figures, and a page can
 make those for any view (`page.follow`). So the browser fetches them at once, and Streamlit's run, which follows when
-the slider has said its value, finds them drawn.
+the slider has said its value, finds them drawn. While all rests, it fetches those of the next values, too.
 """
 
 import logging
 import secrets
 from collections.abc import Callable, Mapping
 from threading import Lock
+from time import monotonic
 from weakref import WeakValueDictionary
 
 import streamlit as st
@@ -22,8 +23,9 @@ from dntk_core.dashboard.drawing.navigation import base_path
 log = logging.getLogger(__name__)
 
 PATH = "/frames"
-# Seconds.
-PATIENCE = 0.5
+# Seconds: how long a run waits for a frame; how long nobody must have waited before one is made ahead of any move; and
+# what frames may take for that.
+PATIENCE, REST, LONG = 0.5, 0.2, 1.0
 
 
 # The figures by key as the browser gets them, for a link's parameters.
@@ -37,12 +39,38 @@ class Frames:
         self.name = secrets.token_urlsafe(16)
         self.answer: Answer | None = None
         self.busy = Lock()
+        self.took = 0.0
 
     def give_way(self) -> None:
         """Let a frame under way end first, unless that takes long: it is what is seen first."""
         if self.busy.acquire(timeout=PATIENCE):
             self.busy.release()
 
+
+class Awaited:
+    """What people wait for, in the whole process: pages and frames."""
+
+    def __init__(self):
+        self._lock, self._inside, self._ended = Lock(), 0, 0.0
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._inside += 1
+
+    def __exit__(self, *failure: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            self._ended = monotonic()
+
+    @property
+    def rests(self) -> bool:
+        """Whether nobody waits, nor did a moment ago."""
+        return not self._inside and monotonic() - self._ended > REST
+
+
+awaited = Awaited()
+# Held by the one frame that is made ahead of any move.
+_ahead = Lock()
 
 _sessions: WeakValueDictionary[str, Frames] = WeakValueDictionary()
 
@@ -66,17 +94,38 @@ def _frame(request: Request) -> Response:
     frames = _sessions.get(request.path_params["name"])
     if frames is None or frames.answer is None:
         return Response(status_code=204)
+    make = _make_ahead if request.headers.get("purpose") == "prefetch" else _make
     try:
-        with frames.busy, one_blas_thread:
-            found = frames.answer(dict(request.query_params))
+        found = make(frames, frames.answer, dict(request.query_params))
     except Exception:
         # Streamlit's own run comes to the same, and says it on the page.
         log.debug("no frame", exc_info=True)
+        return Response(status_code=204)
+    if not found:
         return Response(status_code=204)
     lines = b"\n".join(line for key, figure in found.items() for line in (key.encode(), figure))
     # Packing takes longer than the way to the browser.
     headers = {"Content-Encoding": "identity", "Cache-Control": "no-store"}
     return Response(lines, media_type="text/plain", headers=headers)
+
+
+def _make(frames: Frames, answer: Answer, parameters: Mapping[str, str]) -> dict[str, bytes]:
+    with awaited, frames.busy, one_blas_thread:
+        started = monotonic()
+        found = answer(parameters)
+        frames.took = monotonic() - started
+    return found
+
+
+def _make_ahead(frames: Frames, answer: Answer, parameters: Mapping[str, str]) -> dict[str, bytes]:
+    """Only while the whole server rests, one at a time, and where it has not taken long so far."""
+    if not awaited.rests or frames.took > LONG or not _ahead.acquire(blocking=False):
+        return {}
+    try:
+        with one_blas_thread:
+            return answer(parameters)
+    finally:
+        _ahead.release()
 
 
 def route() -> Route:

@@ -56,3 +56,20 @@ def test_only_a_session_that_is_there_and_values_that_it_allows_are_answered(tin
 def test_uncertainty_shows_no_slider_that_its_figures_ignore(tiny_run):
     found = opened("10_Uncertainty", tiny_run.key)
     assert "ridge" not in uncertainty.USES and found.answer({}) == found.answer({"ridge": "0.1"})
+
+
+def test_what_is_made_ahead_of_a_move_gives_way_and_is_the_same(tiny_run, monkeypatch):
+    monkeypatch.setattr(frames, "REST", 0.0)
+    found = opened("1_Spectra", tiny_run.key)
+    client = TestClient(Starlette(routes=[frames.route()]))
+    frames._sessions[found.name] = found
+
+    def ask(**headers: str):
+        return client.get(f"{frames.PATH}/{found.name}", params={"H": "3"}, headers=headers)
+
+    with frames.awaited:
+        assert ask(Purpose="prefetch").status_code == 204, "someone waits for something else"
+    ahead = ask(Purpose="prefetch")
+    assert ahead.status_code == 200 and ahead.content == ask().content
+    found.took = 2 * frames.LONG
+    assert ask(Purpose="prefetch").status_code == 204, "it takes long"
