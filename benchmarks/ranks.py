@@ -1,16 +1,17 @@
 """Why class ranks differ from the paper's 31–41 of 500: one factor at a time.
 
-    python -m benchmarks.ranks [--run NAME=KEY …] [--digits] [--images FOLDER --weights FILE] [--out FOLDER]
+    python -m benchmarks.ranks [--run NAME=KEY …] [--digits] [--images FOLDER --weights FILE] [--finished]
+                               [--out FOLDER]
 
 Every factor starts from the same setting (eigenvalues λ, not centred, all inputs, gradients of logits, all of k) and
 changes one thing. Of each run in the cache (`dntk runs` lists keys) its own features are used again: gradients of
 log-softmax, probabilities or the loss are sums of logits' gradients, a smaller k is a sketch of the sketch. --digits
 builds small runs that differ in training and dataset distillation, --images runs of a ResNet-18 that differ in these,
-in resolution, parameters and statistics (`rank_factors.py`; hours, kept in the cache as they are finished). Printed
-are truncation ranks at ε = 0.05 over the classes, least to most and median, by √λ, λ and λ². A setting whose median is
-the paper's is then asked for the paper's other number, 12–15 % of misalignment in property (B) with ten clusters: what
-gives one and not the other is a coincidence. With --out a figure and the numbers are written to
-FOLDER/pictures/ranks.png and ranks.json.
+in resolution, parameters and statistics (`rank_factors.py`; hours, kept in the cache as they are finished; --finished
+leaves out the rest). Printed are truncation ranks at ε = 0.05 over the classes, least to most and median, by √λ, λ and
+λ². A setting whose median is the paper's is then asked for the paper's other number, 12–15 % of misalignment in
+property (B) with ten clusters: what gives one and not the other is a coincidence. With --out a figure and the numbers
+are written to FOLDER/pictures/ranks.png and ranks.json.
 """
 
 import os
@@ -175,10 +176,12 @@ def of_run(name: str, run: Run) -> Iterator[Level]:
         yield level(name, factor, setting, n, kernels)
 
 
-def of_factors(name: str, factors: Iterable[Factor]) -> Iterator[Level]:
+def of_factors(name: str, factors: Iterable[Factor], finished: bool) -> Iterator[Level]:
     """A level per run, beside how much of its inputs the network knows; runs are computed, or found in the cache."""
     for factor, setting, spec in factors:
-        run = load_or_build_kernels(spec)
+        run = cached_kernels(spec) if finished else load_or_build_kernels(spec)
+        if run is None:
+            continue
         plain = [gram(Phi) for Phi in run.features]
         right = np.mean(run.targets.argmax(1) == run.train_labels)
         yield level(name, factor, f"{setting} ({right:.0%} of inputs right)", len(plain[0]), plain)
@@ -226,11 +229,11 @@ def asked(arguments: argparse.Namespace) -> Iterator[Level]:
             raise SystemExit(f"the kernels of run {key} are not in the cache")
         yield from of_run(name, run)
     if arguments.digits:
-        yield from of_factors("digits, small_resnet", digit_runs())
+        yield from of_factors("digits, small_resnet", digit_runs(), arguments.finished)
     if arguments.images:
         with tempfile.TemporaryDirectory() as scratch:
             factors = image_runs(arguments.images, arguments.weights, Path(scratch))
-            yield from of_factors(f"{arguments.images.name}, ResNet-18", factors)
+            yield from of_factors(f"{arguments.images.name}, ResNet-18", factors, arguments.finished)
 
 
 def main() -> None:
@@ -239,6 +242,7 @@ def main() -> None:
     parser.add_argument("--digits", action="store_true", help="build small runs of digits")
     parser.add_argument("--images", type=Path, metavar="FOLDER", help="build runs of train/<class>/…, val/<class>/…")
     parser.add_argument("--weights", type=Path, metavar="FILE", help="a ResNet-18's weights for them")
+    parser.add_argument("--finished", action="store_true", help="compute nothing: leave out runs not in the cache")
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="where figure and numbers are written")
     arguments = parser.parse_args()
     levels: list[Level] = []

@@ -13,7 +13,7 @@ from dntk_core.readout.leave_one_out import RIDGES, LeaveOneOut, leave_one_out
 from dntk_core.run.live import Live
 from dntk_core.run.pipeline import Run
 from dntk_core.uses.attribution import Evidence, attribution
-from dntk_core.uses.fit import DistilledFit, Fit, fit
+from dntk_core.uses.fit import Applied, DistilledFit, Fit, fit
 from dntk_core.uses.goals import difference, logit, one_hot
 from dntk_core.uses.tangents import Tangents, tangents
 
@@ -99,10 +99,18 @@ class Insight:
         """The readout of targets at a ridge, full or on a distilled set."""
 
         def found() -> Fit:
-            modes = None if mixing is not None else self.modes(name)
-            return fit(self.kernels, self.targets(name), self.live.lam(ridge), mixing, by, modes)
+            lam = self.live.lam(ridge)
+            if mixing is None:
+                return fit(self.kernels, self.targets(name), lam, modes=self.modes(name))
+            return DistilledFit(self._applied(name, mixing, by), lam)
 
         return self.live.remember(("fit", name, mixing, ridge, by), found)
+
+    def _applied(self, name: str, mixing: Mixing, by: str) -> Applied:
+        """What all ridges share of a distilled readout."""
+        return self.live.remember(
+            ("applied", name, mixing, by), lambda: Applied(self.kernels, self.targets(name), mixing, by)
+        )
 
     def tangents(self, mixing: Mixing | None = None) -> Tangents:
         """Gradients of the margins of all kernel inputs; TRAK's matrix is of all, or of distilled ones."""

@@ -4,7 +4,7 @@ f^c(x) = Σ_i K^c(x, x_i) α^c_i = Σ_i S^c_i(x) y^c_i. Attribution reads α and
 prediction of x changes by S_i(x) times the residual of input i when it is left out.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -101,6 +101,38 @@ class FactoredFit:
 
 
 @dataclass(frozen=True, eq=False)
+class Applied:
+    """A mixing A (s, m) applied to kernels and targets (m, C) for the readout `by`: all that no ridge changes."""
+
+    kernels: ClassKernels
+    targets: np.ndarray
+    mixing: Mixing
+    by: str = "paper"
+
+    @property
+    def nbytes(self) -> int:
+        """Targets, systems (C, s, s), twice where all targets are seen, and A K^c where it is kept."""
+        s, m = self.mixing.matrix.shape
+        return self.targets.nbytes + 8 * self.kernels.shape[0] * s * (2 * s + (m if self.kernels.dense else 0))
+
+    @cached_property
+    def compressed(self) -> Compressed:
+        return compress(self.kernels, self.targets, self.mixing, self.by)
+
+    @property
+    def halves(self) -> Iterable[np.ndarray]:
+        """A K^c of every class, (s, m) each; kept where kernels are arrays, which are larger."""
+        return self._halves if self.kernels.dense else self._met()
+
+    @cached_property
+    def _halves(self) -> list[np.ndarray]:
+        return [*self._met()]
+
+    def _met(self) -> Iterator[np.ndarray]:
+        return self.kernels.rows_times(self.mixing.matrix, self.mixing.blocks)
+
+
+@dataclass(frozen=True, eq=False)
 class DistilledFit:
     """The readout of s distilled gradients, which stay as they are when a target is left out.
 
@@ -108,20 +140,29 @@ class DistilledFit:
     is left out is replaced by what the readout itself then predicts there, v = f(x_i) - S_i(x_i)(y_i - v).
     """
 
-    kernels: ClassKernels
-    targets: np.ndarray
+    applied: Applied
     lam: float
-    mixing: Mixing
-    by: str = "paper"
 
     @property
     def nbytes(self) -> int:
-        """Targets, weights, residuals, and factors (C, s, s), twice where all targets are seen."""
-        return 3 * self.targets.nbytes + 16 * self.targets.shape[1] * len(self.mixing.matrix) ** 2
+        """Weights, residuals, and factors (C, s, s)."""
+        return 2 * self.targets.nbytes + 8 * self.targets.shape[1] * len(self.mixing.matrix) ** 2
 
-    @cached_property
+    @property
+    def kernels(self) -> ClassKernels:
+        return self.applied.kernels
+
+    @property
+    def targets(self) -> np.ndarray:
+        return self.applied.targets
+
+    @property
+    def mixing(self) -> Mixing:
+        return self.applied.mixing
+
+    @property
     def compressed(self) -> Compressed:
-        return compress(self.kernels, self.targets, self.mixing, self.by)
+        return self.applied.compressed
 
     @cached_property
     def _factors(self) -> np.ndarray:
@@ -140,8 +181,7 @@ class DistilledFit:
     @cached_property
     def left_out(self) -> np.ndarray:
         found = np.empty(self.targets.shape)
-        halves = self.kernels.rows_times(self.mixing.matrix, self.mixing.blocks)
-        for c, (half, y) in enumerate(zip(halves, self.targets.T, strict=True)):
+        for c, (half, y) in enumerate(zip(self.applied.halves, self.targets.T, strict=True)):
             reads = half if self._sees_all else self.mixing.matrix
             own = np.einsum("si,si->i", self._solve(c, reads), half)
             found[:, c] = (y - self.beta[c] @ half) / (1.0 - own)
@@ -186,7 +226,7 @@ def fit(
             f"targets must be {(kernels.shape[2], kernels.shape[0])} to fit the kernels, got {targets.shape}"
         )
     if mixing is not None:
-        return DistilledFit(kernels, targets, lam, mixing, by)
+        return DistilledFit(Applied(kernels, targets, mixing, by), lam)
     if modes is None and kernels.dense:
         return FactoredFit(kernels, targets, lam)
     return FullFit(kernels, targets, lam, kernels.modes(targets) if modes is None else modes)

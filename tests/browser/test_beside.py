@@ -51,7 +51,10 @@ def test_what_was_fetched_for_another_view_is_never_drawn(tab):
     figure = one.plots(1).first
     stale = figure.evaluate(ANSWER, "H=11")
     beside(one, 11, 9)
-    one.choose("Energy", "of the kernel, λ²")
+    shown = figure.evaluate(TEXT)
+    one.choose("Energy", "of the kernel, λ²").wait_for_parameter("energy", "kernel").settle()
+    # Streamlit hands each figure over anew: what watches it must come after.
+    one.wait("([gd, text]) => gd.dntkText !== text", [figure.element_handle(), shown])
     figure.evaluate(DRAWN)
     one.move("Clusters", 1).wait_for_parameter("H", "11").settle()
     wanted = figure.evaluate(ANSWER, "H=11")
