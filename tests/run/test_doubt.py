@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dntk_core.readout.probabilities import softmax
 from dntk_core.run.doubt import DISTILLED, FULL, NETWORK, Doubt, judged
 from dntk_core.run.insight import Insight
 from dntk_core.run.live import Live
-from dntk_core.uses.calibration import nll
+from dntk_core.uses.calibration import temperature
 from dntk_core.uses.uncertainty import NOISES
 
 
@@ -51,9 +50,9 @@ def test_judgements_are_those_of_the_network_s_own_accuracy_and_errors(doubt, ch
     run = doubt.insight.run
     found = judged(Doubt(doubt.insight, doubt.mixing, choose).test(), run.test_labels)
     assert found[NETWORK]["accuracy"] == np.mean(run.test_logits.argmax(axis=1) == run.test_labels)
-    # A deviation knows nothing of how near two logits are; of the few errors it may find hardly more than chance.
-    assert all(row["errors"] > (0.8 if "nll" in row else 0.5) for row in found.values())
-    assert 0.05 < doubt.temperature < 20
+    # Which inputs the handful of errors are is chance; that a doubt near 1 - p finds them is not. A deviation knows
+    # nothing of how near two logits are.
+    assert all(row["errors"] > 0.8 for row in found.values() if "nll" in row)
 
 
 def test_noise_and_temperature_are_found_without_test_inputs(doubt, default_run):
@@ -65,5 +64,4 @@ def test_noise_and_temperature_are_found_without_test_inputs(doubt, default_run)
     again = Doubt(Insight(blind, live), doubt.mixing)
     assert (again.ridge, again.temperature) == (doubt.ridge, doubt.temperature)
     left = default_run.targets - doubt.insight.fit("logits", None, doubt.ridge).left_out
-    around = [nll(softmax(left / T), default_run.train_labels) for T in doubt.temperature * np.array([0.9, 1.0, 1.1])]
-    assert np.argmin(around) == 1
+    assert doubt.temperature == temperature(left, default_run.train_labels)

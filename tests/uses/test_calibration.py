@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
 
 from dntk_core.readout.probabilities import softmax
-from dntk_core.uses.calibration import JUDGEMENTS, auroc, rejection_curve, reliability, temperature
+from dntk_core.uses.calibration import JUDGEMENTS, auroc, nll, rejection_curve, reliability, temperature
 from tests.synthetic import examples, seeds
 
 
@@ -46,6 +46,15 @@ def test_a_temperature_undoes_what_sharpened_the_logits():
     logits = rng.standard_normal((20_000, 3)) * 2
     labels = np.array([rng.choice(3, p=p) for p in softmax(logits)])
     assert temperature(4 * logits, labels) == pytest.approx(4, rel=0.05)
+
+
+def test_a_temperature_stays_sensible_when_every_input_is_right():
+    rng = np.random.default_rng(2)
+    logits = 10 * np.eye(3)[rng.integers(3, size=500)] + rng.standard_normal((500, 3))
+    labels = logits.argmax(axis=1)
+    T = temperature(logits, labels)
+    losses = [500 * nll(softmax(logits / t), labels) + 0.5 * np.log(t) ** 2 for t in T * np.array([0.9, 1.0, 1.1])]
+    assert 0.1 < T < 1 and np.argmin(losses) == 1
 
 
 def test_rejecting_the_doubtful_first_raises_accuracy_to_one():
