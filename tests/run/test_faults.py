@@ -163,7 +163,7 @@ def test_memory_that_runs_out_stops_the_job_alone(tmp_path, undisturbed, monkeyp
 
 
 # Every so many calls fail; what takes fewer calls fails more often.
-SOME = {"list runs": 17, "keep a series": 2, "note a run": 4, "collect garbage": 9}
+SOME = {"list runs": 13, "keep a series": 2, "note a run": 4, "collect garbage": 9}
 
 
 @pytest.fixture(scope="module")

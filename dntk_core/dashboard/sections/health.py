@@ -134,9 +134,11 @@ def sliders_at(here: Page, panel: str, point: dict) -> dict:
 
 def rank_at(here: Page, point: dict) -> int:
     """Where the labels of a bar begin among all, the most suspicious first."""
-    found = suspicious(here)
-    half = (found.margin.max() - found.margin.min()) / figures.BINS / 2
-    return min(int(np.sum(found.margin < point["x"] - half)), len(found.margin) - 1)
+    margin = suspicious(here).margin
+    counts, edges = np.histogram(margin, bins=figures.BINS)
+    # A bar stands in the middle between two edges, where rounding cannot move it to its neighbour.
+    before = counts[: int(np.searchsorted(edges[1:], point["x"]))]
+    return min(int(before.sum()), len(margin) - 1)
 
 
 def suspicious(here: Page) -> Suspicion:
