@@ -186,7 +186,7 @@ def frame(title: str) -> Iterator:
     navigation = st.sidebar.container(gap=None, key="navigation")
     st.header(title, anchor=False)
     try:
-        with frames.awaited, one_blas_thread:
+        with frames.awaited.by(frames.mine()), one_blas_thread:
             yield navigation
     except DNTKError as error:
         st.error(literal.markdown(str(error)))

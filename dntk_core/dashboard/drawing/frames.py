@@ -7,10 +7,11 @@ the slider has said its value, finds them drawn. While all rests, it fetches tho
 
 import logging
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from threading import Lock
 from time import monotonic
-from weakref import WeakValueDictionary
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import streamlit as st
 from starlette.requests import Request
@@ -23,9 +24,9 @@ from dntk_core.dashboard.drawing.navigation import base_path
 log = logging.getLogger(__name__)
 
 PATH = "/frames"
-# Seconds: how long a run waits for a frame; how long nobody must have waited before one is made ahead of any move; and
-# what frames may take for that.
-PATIENCE, REST, LONG = 0.5, 0.2, 1.0
+# Seconds: how long a run waits for a frame; how long nobody must have waited before one is made ahead of any move, and
+# nobody else, since of many people's guesses most come to nothing; and what frames may take for that.
+PATIENCE, REST, ALONE, LONG = 0.5, 0.2, 3.0, 1.0
 
 
 # The figures by key as the browser gets them, for a link's parameters.
@@ -51,21 +52,27 @@ class Awaited:
     """What people wait for, in the whole process: pages and frames."""
 
     def __init__(self):
-        self._lock, self._inside, self._ended = Lock(), 0, 0.0
+        self._lock, self._inside = Lock(), 0
+        self._ended: WeakKeyDictionary[Frames, float] = WeakKeyDictionary()
 
-    def __enter__(self) -> None:
+    @contextmanager
+    def by(self, who: Frames) -> Iterator[None]:
+        """Someone waits."""
         with self._lock:
             self._inside += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._inside -= 1
+                self._ended[who] = monotonic()
 
-    def __exit__(self, *failure: object) -> None:
+    def rests(self, who: Frames) -> bool:
+        """Whether nobody waits, nor did a moment ago, and nobody but one for some seconds."""
+        now = monotonic()
         with self._lock:
-            self._inside -= 1
-            self._ended = monotonic()
-
-    @property
-    def rests(self) -> bool:
-        """Whether nobody waits, nor did a moment ago."""
-        return not self._inside and monotonic() - self._ended > REST
+            ended = [(now - then, REST if one is who else ALONE) for one, then in self._ended.items()]
+            return not self._inside and all(passed > least for passed, least in ended)
 
 
 awaited = Awaited()
@@ -110,7 +117,7 @@ def _frame(request: Request) -> Response:
 
 
 def _make(frames: Frames, answer: Answer, parameters: Mapping[str, str]) -> dict[str, bytes]:
-    with awaited, frames.busy, one_blas_thread:
+    with awaited.by(frames), frames.busy, one_blas_thread:
         started = monotonic()
         found = answer(parameters)
         frames.took = monotonic() - started
@@ -119,7 +126,7 @@ def _make(frames: Frames, answer: Answer, parameters: Mapping[str, str]) -> dict
 
 def _make_ahead(frames: Frames, answer: Answer, parameters: Mapping[str, str]) -> dict[str, bytes]:
     """Only while the whole server rests, one at a time, and where it has not taken long so far."""
-    if not awaited.rests or frames.took > LONG or not _ahead.acquire(blocking=False):
+    if not awaited.rests(frames) or frames.took > LONG or not _ahead.acquire(blocking=False):
         return {}
     try:
         with one_blas_thread:

@@ -67,8 +67,13 @@ def test_what_is_made_ahead_of_a_move_gives_way_and_is_the_same(tiny_run, monkey
     def ask(**headers: str):
         return client.get(f"{frames.PATH}/{found.name}", params={"H": "3"}, headers=headers)
 
-    with frames.awaited:
+    other = frames.Frames()
+    with frames.awaited.by(other):
         assert ask(Purpose="prefetch").status_code == 204, "someone waits for something else"
+    assert ask(Purpose="prefetch").status_code == 204, "someone else waited a moment ago"
+    monkeypatch.setattr(frames, "ALONE", 0.0)
+    with frames.awaited.by(found):
+        pass
     ahead = ask(Purpose="prefetch")
     assert ahead.status_code == 200 and ahead.content == ask().content
     found.took = 2 * frames.LONG
