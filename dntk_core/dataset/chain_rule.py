@@ -14,7 +14,7 @@ def direct_loss_gradients(network: Network, through: Projector, x: Tensor, delta
     """Project ∇_θ ℓ(f(x_i), y_i) by one backward pass of the sensitivities δ (b, C): (b, k)."""
     tape = run(network, x)
     rest = general_gradients(network, x, tape.rest)(delta)
-    return through.project(through.begin(tape.calls), tape.signals(delta, keep=False), rest)
+    return through.project(through.begin(tape.calls), tape.signals(delta), rest)
 
 
 def chain_rule_error(network: Network, through: Projector, x: Tensor, features: np.ndarray, delta: np.ndarray) -> float:

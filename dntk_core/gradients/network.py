@@ -14,6 +14,9 @@ from dntk_core.gradients.recording import Recorder, entered, lead_on
 from dntk_core.gradients.rules import Call
 from dntk_core.models.calling import call as answer
 
+# What comes back at the output of every call; None where an output does not matter.
+Signals = tuple[Tensor | None, ...]
+
 
 @dataclass(frozen=True)
 class Network:
@@ -59,17 +62,12 @@ class Tape:
     calls: tuple[Call, ...]
     rest: tuple[str, ...]
 
-    def signals(self, cotangent: Tensor, keep: bool) -> tuple[Tensor | None, ...]:
+    def signals(self, cotangent: Tensor) -> Signals:
         """Back-propagate to the operations' outputs alone; no weight gradient is computed."""
         if not self.calls:
             return ()
         ends = edges(self.calls)
-        return _float32(torch.autograd.grad(self.logits, ends, cotangent, retain_graph=keep, allow_unused=True))
-
-    def signals_of_all(self, cotangents: Tensor) -> tuple[Tensor | None, ...]:
-        """Back-propagate all cotangents (C, b, C) at once: signals (C, b, …)."""
-        ends = edges(self.calls)
-        return _float32(torch.autograd.grad(self.logits, ends, cotangents, is_grads_batched=True, allow_unused=True))
+        return float32(torch.autograd.grad(self.logits, ends, cotangent, retain_graph=True, allow_unused=True))
 
 
 def run(network: Network, x: Batch, precision: str = "float32", fast: bool = True) -> Tape:
@@ -136,6 +134,6 @@ def of_kind(y: Tensor, outputs: str) -> Tensor:
     return y.log_softmax(-1) if outputs == "log_softmax" else y
 
 
-def _float32(tensors: tuple[Tensor | None, ...]) -> tuple[Tensor | None, ...]:
+def float32(tensors: Signals) -> Signals:
     """Signals of any precision as float32."""
     return tuple(t if t is None else t.float() for t in tensors)

@@ -83,7 +83,8 @@ class Recorder(TorchFunctionMode):
 
     def _call(self, operation: Operation, bound: Arguments, y: Tensor, edge: GradientEdge) -> None:
         leaves = {role: self._leaf(t) for role, t in bound.roles.items() if t is not None and id(t) in self.sources}
-        call = Call(operation, _single(bound.x), bound.settings, leaves, y.shape, edge, self.b)
+        source = get_gradient_edge(bound.x) if bound.x.requires_grad else None
+        call = Call(operation, _single(bound.x), bound.settings, leaves, y.shape, edge, self.b, source)
         self.calls.append(call)
         self.noted[id(y)] = call
         self.kept.append(y)

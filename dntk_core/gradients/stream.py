@@ -14,11 +14,12 @@ from dntk_core.base.spec import ProjectionSpec
 from dntk_core.data.batch import Batch, length, take
 from dntk_core.gradients.batch_memory import input_bytes
 from dntk_core.gradients.general import general_gradients
-from dntk_core.gradients.hardware import logits_together, release, send
-from dntk_core.gradients.network import Network, Tape, run
+from dntk_core.gradients.hardware import inputs_together, logits_together, release, send
+from dntk_core.gradients.network import Network, Signals, Tape, run
 from dntk_core.gradients.projections import PROJECTIONS, Projector
 from dntk_core.gradients.projections.grouped import Grouped
 from dntk_core.gradients.projections.whole import WholeGradients, all_patches, input_sides, named_gradients
+from dntk_core.gradients.signals import signals_of_logits
 from dntk_core.models.parameters import group_names
 from dntk_core.models.seen import Seen
 
@@ -48,14 +49,14 @@ def project_batch(
 ) -> tuple[Tensor, Tensor]:
     """Project φ^c(x) of one batch for every logit c: features (C, b, k) and logits (b, C).
 
-    batched: back-propagate all logits at once (good on a GPU; C times the memory) instead of one by one.
+    batched: back-propagate all logits at once (good on a GPU; C times the memory)
     """
     tape = run(network, x, precision)
     # The general path computes in float32, so that only then its outputs can be compared.
     together = tape.logits if precision == "float32" else None
     state, general = through.begin(tape.calls), general_gradients(network, x, tape.rest, together)
     features = torch.empty(network.classes, length(x), through.k, device=tape.logits.device)
-    for c, (cotangent, signals) in enumerate(_signals(network, tape, batched)):
+    for c, (cotangent, signals) in enumerate(signals_of_logits(tape, batched)):
         rest = general(cotangent)
         features[c] = through.project(state, signals, rest)
         # One sum tells of almost every batch that all is finite.
@@ -115,7 +116,7 @@ def _exact_block(network: Network, x: Batch, y: Batch) -> Tensor:
 def _gradients(network: Network, x: Batch, tape: Tape) -> Iterator[tuple[int, Tensor]]:
     """Every logit's gradient with respect to every parameter, one at a time: (c, (b, p))."""
     sides, general = input_sides(tape.calls), general_gradients(network, x, tape.rest, tape.logits)
-    for c, (cotangent, signals) in enumerate(_signals(network, tape, batched=False)):
+    for c, (cotangent, signals) in enumerate(signals_of_logits(tape, batched=False)):
         for _, gradient in named_gradients(network, sides, signals, general(cotangent)):
             yield c, gradient
 
@@ -127,8 +128,9 @@ def exact_batch(network: Network, compute: Compute) -> int:
 
 
 def batch_size(network: Network, through: Projector, compute: Compute) -> int:
-    """Inputs at once: as many as were asked for, or as are estimated to fit."""
-    return compute.batch or max(1, min(256, compute.memory // bytes_per_input(network, through)))
+    """Inputs at once: as many as were asked for, or as are estimated to fit and to be worth it."""
+    most = inputs_together(resolve_device(compute.device), sum(call.size for call in network.calls))
+    return compute.batch or max(1, min(most, compute.memory // bytes_per_input(network, through)))
 
 
 def bytes_per_input(network: Network, through: Projector) -> int:
@@ -136,22 +138,7 @@ def bytes_per_input(network: Network, through: Projector) -> int:
     return input_bytes(network, through.kept, isinstance(through, WholeGradients), through.k)
 
 
-def _signals(network: Network, tape: Tape, batched: bool) -> Iterator[tuple[Tensor, tuple[Tensor | None, ...]]]:
-    """Per logit c: the cotangent e_c (b, C) and the signals δ at every call's output."""
-    C = network.classes
-    cotangents = torch.eye(C, device=tape.logits.device).unsqueeze(1).expand(C, *tape.logits.shape)
-    if batched and tape.calls:
-        together = tape.signals_of_all(cotangents)
-        for c in range(C):
-            yield cotangents[c], tuple(None if d is None else d[c] for d in together)
-    else:
-        for c in range(C):
-            yield cotangents[c], tape.signals(cotangents[c], keep=c < C - 1)
-
-
-def _name_nonfinite(
-    network: Network, tape: Tape, signals: tuple[Tensor | None, ...], rest: dict[str, Tensor], c: int
-) -> None:
+def _name_nonfinite(network: Network, tape: Tape, signals: Signals, rest: dict[str, Tensor], c: int) -> None:
     """Raise a DNTKError that names the parameter whose gradient is not finite."""
     for name, gradient in named_gradients(network, input_sides(tape.calls), signals, rest):
         if not torch.isfinite(gradient).all():

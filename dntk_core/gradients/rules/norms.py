@@ -60,12 +60,21 @@ class BatchNorm(Operation):
         return y
 
     def side(self, call: Call) -> Tensor:
-        return call.x.contiguous()
+        """x; x̂ for channels of few pixels."""
+        statistics, x = call.settings, call.x.contiguous()
+        if not _small(x):
+            return x
+        shape = (-1, *(1,) * (x.ndim - 2))
+        mean, var = (t.float().reshape(shape) for t in (statistics.mean, statistics.var))
+        return (x - mean) * torch.rsqrt(var + statistics.eps)
+
+    def side_numbers(self, call: Call) -> int:
+        return call.size if _small(call.x) else 0
 
     def gradients(self, call: Call, side: Tensor, delta: Tensor) -> dict[str, Tensor]:
         """Σ δ·x̂ and Σ δ in one pass: the weight gradients of a single input with rows·channels channels."""
         statistics, rows = call.settings, len(side)
-        if side[0, 0].numel() <= SMALL:
+        if _small(side):
             return self._of_small_maps(call, side, delta)
         x, signal = (t.reshape(1, rows * t.shape[1], -1, 1) for t in (side, delta))
         mean, var = (t.float().expand(rows, -1).reshape(-1) for t in (statistics.mean, statistics.var))
@@ -77,11 +86,15 @@ class BatchNorm(Operation):
 
     def _of_small_maps(self, call: Call, side: Tensor, delta: Tensor) -> dict[str, Tensor]:
         """The same as products, for channels of few pixels, of which the other way does one at a time."""
-        statistics, ones = call.settings, delta.new_ones(side[0, 0].numel())
-        x, signal = (t.reshape(*side.shape[:2], -1) for t in (side, delta))
-        centred = x - statistics.mean.float().unsqueeze(1)
-        moment, total = (by_input(values @ ones, call.b).sum(1) for values in (signal * centred, signal))
-        return {"weight": moment * torch.rsqrt(statistics.var.float() + statistics.eps), "bias": total}
+        ones = delta.new_ones(side[0, 0].numel())
+        sums = (values.reshape(*side.shape[:2], -1) @ ones for values in (delta * side, delta))
+        moment, total = (each if len(each) == call.b else by_input(each, call.b).sum(1) for each in sums)
+        return {"weight": moment, "bias": total}
+
+
+def _small(x: Tensor) -> bool:
+    """Whether channels have few pixels."""
+    return x[0, 0].numel() <= SMALL
 
 
 class Norm(Operation):

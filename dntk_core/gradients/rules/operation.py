@@ -41,6 +41,7 @@ class Call:
     """One call of an operation on a batch of b inputs.
 
     x: what went in, its first axis b or a multiple of it, which is then b inputs with several rows each
+    source: where signals for what came before leave the call; None if nothing did
     shape: of what came out; edge: where its signal δ comes back
     """
 
@@ -51,6 +52,7 @@ class Call:
     shape: torch.Size
     edge: GradientEdge | None
     b: int
+    source: GradientEdge | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -71,7 +73,7 @@ class Call:
     def outline(self) -> "Call":
         """The call without its numbers and its graph: only shapes."""
         leaves = {role: replace(leaf, edge=None) for role, leaf in self.leaves.items()}
-        return replace(self, x=self.x.to("meta"), leaves=leaves, edge=None)
+        return replace(self, x=self.x.to("meta"), leaves=leaves, edge=None, source=None)
 
 
 class Room:
@@ -176,11 +178,15 @@ def outer(signal: Tensor, side: Tensor, room: Room | None = None) -> Tensor:
 def outers(signal: Tensor, side: Tensor, room: Room) -> Iterator[Tensor]:
     """The same by parts, (inputs, g, o, i): all inputs at once, or one by one where that is faster."""
     _, g, o, T = signal.shape
-    if g > 1 or not quick(signal, o, side.shape[2], T):
+    columns = side.shape[2]
+    if g > 1 or not quick(signal, o, columns, T):
         yield outer(signal, side, room)
         return
     for left, right in zip(signal.squeeze(1).contiguous(), side.squeeze(1).contiguous(), strict=True):
-        yield times_transposed(left, right)[None, None]
+        # oneDNN packs its second factor anew: the smaller one.
+        flipped = o < columns
+        product = times_transposed(right, left).mT if flipped else times_transposed(left, right)
+        yield product[None, None]
 
 
 def by_input(values: Tensor, b: int) -> Tensor:
