@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from dntk_core.gradients.rules.operation import Arguments, Call, MatrixOperation, Operation, Room, by_input
-from dntk_core.gradients.rules.products import plain, with_signal
+from dntk_core.gradients.rules.products import plain, pointwise_signal, wider, with_signal
 from dntk_core.gradients.rules.weight_gradients import (
     Geometry,
     by_groups,
@@ -34,6 +34,8 @@ class Apart:
         x, kernel, (geometry, shape) = self.bound.x.detach(), self.kernel, self.bound.settings
         if scale is not None:
             kernel = kernel * scale.detach().reshape(-1, *(1,) * (len(shape) - 1))
+        if wider() and len(shape) == 4 and geometry.groups == 1 and geometry.pointwise(shape):
+            return pointwise_signal(kernel)
         return lambda delta: torch.ops.aten.convolution_backward(
             delta,
             x,
@@ -91,7 +93,7 @@ class Convolution(MatrixOperation):
     def patches(self, call: Call) -> Tensor:
         geometry, shape = call.settings
         x, kernel = call.x, shape[2:]
-        if math.prod(kernel) == 1 and set(geometry.stride) == {1} and set(geometry.padding) == {0}:
+        if geometry.pointwise(shape):
             # A pixel is its own patch: nothing to copy.
             return self._regroup(call, x)
         if len(kernel) > 2:

@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from dntk_core.gradients.rules.operation import Arguments, Call, MatrixOperation
-from dntk_core.gradients.rules.products import linear_signal, quick, with_signal
+from dntk_core.gradients.rules.products import linear_signal, quick, quick_outer, with_signal
 
 
 class Linear(MatrixOperation):
@@ -44,7 +44,7 @@ class Linear(MatrixOperation):
 
     def _turned(self, call: Call) -> bool:
         _, o, i = self.matrix_shape(call)
-        return quick(call.x, o, i, call.size // o)
+        return quick_outer(call.x, o, i, call.size // o)
 
     def signal(self, call: Call, delta: Tensor) -> Tensor:
         return _columns(delta, call.b)

@@ -10,7 +10,10 @@ import torch
 from torch import Tensor
 from torch.autograd.graph import GradientEdge
 
-from dntk_core.gradients.rules.products import quick, times_transposed
+from dntk_core.gradients.rules.products import quick_outer, times_transposed
+
+# What it costs to turn a number of a matrix round, in packings of one.
+TURN = 3
 
 
 @dataclass(frozen=True)
@@ -179,12 +182,12 @@ def outers(signal: Tensor, side: Tensor, room: Room) -> Iterator[Tensor]:
     """The same by parts, (inputs, g, o, i): all inputs at once, or one by one where that is faster."""
     _, g, o, T = signal.shape
     columns = side.shape[2]
-    if g > 1 or not quick(signal, o, columns, T):
+    if g > 1 or not quick_outer(signal, o, columns, T):
         yield outer(signal, side, room)
         return
     for left, right in zip(signal.squeeze(1).contiguous(), side.squeeze(1).contiguous(), strict=True):
-        # oneDNN packs its second factor anew: the smaller one.
-        flipped = o < columns
+        # oneDNN packs its second factor anew: the smaller one, unless the product takes longer to turn round.
+        flipped = T * (columns - o) > TURN * o * columns
         product = times_transposed(right, left).mT if flipped else times_transposed(left, right)
         yield product[None, None]
 

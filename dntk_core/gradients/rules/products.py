@@ -6,8 +6,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-# Multiplications from which a product is worth a call of its own, and the rows and columns it must have.
-WORTH_A_CALL, WIDE = 2**22, 48
+# Multiplications from which a product is worth a call of its own, the rows and columns it must have, and in what number
+# they fill registers.
+WORTH_A_CALL, WIDE, REGISTER = 2**21, 48, 16
 
 
 def plain(like: Tensor) -> bool:
@@ -24,6 +25,19 @@ def wider() -> bool:
 def quick(like: Tensor, rows: int, columns: int, summed: int) -> bool:
     """Whether a product (rows, summed) × (summed, columns) is faster by oneDNN than in a batch by BLAS."""
     return plain(like) and wider() and min(rows, columns) >= WIDE and rows * columns * summed >= WORTH_A_CALL
+
+
+def quick_outer(like: Tensor, o: int, i: int, positions: int) -> bool:
+    """Whether the product (o, positions) × (positions, i) of one input is; a narrow side must fill registers."""
+    least = min(o, i)
+    suits = least >= WIDE or least % REGISTER == 0
+    return plain(like) and wider() and suits and o * i * positions >= WORTH_A_CALL
+
+
+def pointwise_signal(kernel: Tensor) -> Callable[[Tensor], Tensor]:
+    """δ → Wᵀδ at every pixel by oneDNN, which autograd leaves to BLAS for few inputs; kernel: W, (o, i, 1, 1)."""
+    backwards = kernel.transpose(0, 1).contiguous()
+    return lambda delta: torch.ops.aten.mkldnn_convolution(delta, backwards, None, [0, 0], [1, 1], [1, 1], 1)
 
 
 def times_transposed(a: Tensor, b: Tensor) -> Tensor:

@@ -28,6 +28,10 @@ class Geometry:
     output_padding: tuple[int, ...] = ()
     scale: Tensor | None = None
 
+    def pointwise(self, shape: tuple[int, ...]) -> bool:
+        """Whether a kernel (o, i/groups, …) takes every pixel by itself."""
+        return math.prod(shape[2:]) == 1 and set(self.stride) == {1} and set(self.padding) == {0}
+
 
 def call_gradient(call: Call, x: Tensor, delta: Tensor) -> Tensor:
     """Weight gradients of all inputs: (b, *shape of W)."""
