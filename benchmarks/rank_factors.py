@@ -68,7 +68,7 @@ def image_runs(folder: Path, weights: Path, scratch: Path) -> Iterator[Factor]:
     yield "batch norm", "statistics of the 500 inputs", replace(base, model=following)
     for epoch in SCRATCH.kept:
         yield "from scratch, 32 px", f"epoch {epoch}", at(32, replace(base, model=replace(SCRATCH, at=epoch)))
-    yield from distilled_runs(at(64), per_class=10, steps=(30, 100, 300, 1000), usual=100)
+    yield from distilled_runs(at(64), per_class=10, steps=(30, 100, 300, 1000, 2000), usual=100)
 
 
 @torch.no_grad()

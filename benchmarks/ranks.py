@@ -7,11 +7,11 @@ Every factor starts from the same setting (eigenvalues λ, not centred, all inpu
 changes one thing. Of each run in the cache (`dntk runs` lists keys) its own features are used again: gradients of
 log-softmax, probabilities or the loss are sums of logits' gradients, a smaller k is a sketch of the sketch. --digits
 builds small runs that differ in training and dataset distillation, --images runs of a ResNet-18 that differ in these,
-in resolution, parameters and statistics (`rank_factors.py`; hours, kept in the cache as they are finished; --finished
-leaves out the rest). Printed are truncation ranks at ε = 0.05 over the classes, least to most and median, by √λ, λ and
-λ². A setting whose median is the paper's is then asked for the paper's other number, 12–15 % of misalignment in
-property (B) with ten clusters: what gives one and not the other is a coincidence. With --out a figure and the numbers
-are written to FOLDER/pictures/ranks.png and ranks.json.
+in resolution, parameters and statistics (`rank_factors.py`; an hour or more, kept in the cache; --finished leaves out
+the rest). Printed are truncation ranks at ε = 0.05 over the classes, least to most and median, by √λ, λ and
+λ². A setting whose median is the paper's, of as many inputs, is then asked for the paper's other number, 12–15 % of
+misalignment in property (B) with ten clusters: what gives one and not the other is a coincidence. With --out a figure
+and the numbers are written to FOLDER/pictures/ranks.png and ranks.json.
 """
 
 import os
@@ -35,7 +35,7 @@ from dntk_core.readout.probabilities import softmax
 from dntk_core.run.finished import Run
 from dntk_core.run.pipeline import cached_kernels, find_run, load_or_build_kernels
 
-EPSILON, PAPER, CLUSTERS = 0.05, (31, 41), 10
+EPSILON, PAPER, INPUTS, CLUSTERS = 0.05, (31, 41), 500, 10
 # What a rank is a share of: powers of the eigenvalues.
 POWERS = {"√λ": 0.5, "λ": 1.0, "λ²": 2.0}
 
@@ -63,7 +63,7 @@ def level(network: str, factor: str, setting: str, n: int, kernels: list[np.ndar
     missed = {
         power: [coverage(K, spectral_clusters(K, CLUSTERS, 0), EPSILON, energy).misaligned for K in kernels]
         for energy, power in (("gradients", "λ"), ("kernel", "λ²"))
-        if PAPER[0] <= np.median(found[power]) <= PAPER[1] and n > CLUSTERS
+        if PAPER[0] <= np.median(found[power]) <= PAPER[1] and n == INPUTS
     }
     return Level(network, factor, setting, n, found, missed)
 
@@ -201,7 +201,7 @@ def picture(levels: list[Level]) -> go.Figure:
             {"type": "scatter", "x": middle, "y": names, "mode": "markers", "name": power, "marker": marks}
             | {"error_x": bars}
         )
-    low, high = (end / 500 for end in PAPER)
+    low, high = (end / INPUTS for end in PAPER)
     layout = {
         "height": 60 + 22 * len(names),
         "margin": {"l": 360, "r": 20, "t": 40, "b": 50},
@@ -213,8 +213,8 @@ def picture(levels: list[Level]) -> go.Figure:
             | {"opacity": 0.25, "line": {"width": 0}}
         ],
         "annotations": [
-            {"text": "paper, 31–41 of 500", "x": np.log10(high), "xanchor": "left", "y": 1, "yref": "paper"}
-            | {"yanchor": "bottom", "showarrow": False, "font": {"color": "#009E73"}}
+            {"text": f"paper, {PAPER[0]}–{PAPER[1]} of {INPUTS}", "x": np.log10(high), "xanchor": "left", "y": 1}
+            | {"yref": "paper", "yanchor": "bottom", "showarrow": False, "font": {"color": "#009E73"}}
         ],
     }
     return go.Figure({"data": traces, "layout": layout})
