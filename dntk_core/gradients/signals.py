@@ -4,6 +4,7 @@ On a CPU a small batch's way back through wide layers with few positions, as in 
 the reading of their weights. Through such an end of a network some logits go together, and one by one from there on.
 """
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -124,9 +125,13 @@ def _together(tape: Tape, ends: list[GradientEdge], cotangents: Tensor) -> Signa
         places[:] = [place for place, delta in enumerate(found) if delta is not None]
         return tuple(found[place] for place in places)
 
-    # torch.vmap makes one convolution of many, autograd's own batching many.
+    with warnings.catch_warnings():
+        # An operation without a batching rule takes one logit after the other, as all would otherwise.
+        warnings.filterwarnings("ignore", "There is a performance drop")
+        # Autograd's own batching makes many convolutions of one.
+        signals = torch.vmap(back)(cotangents)
     together: list[Tensor | None] = [None] * len(ends)
-    for place, delta in zip(places, torch.vmap(back)(cotangents), strict=True):
+    for place, delta in zip(places, signals, strict=True):
         together[place] = delta
     return tuple(together)
 

@@ -114,3 +114,29 @@ def test_what_cannot_go_together_goes_one_by_one():
     for cotangent, ours in signals_of_logits(tape, False):
         for one, other in zip(ours, tape.signals(cotangent), strict=True):
             torch.testing.assert_close(one, other)
+
+
+class Pointwise(nn.Module):
+    """1 × 1 convolutions with and without a norm behind them, grouped, strided, and one whose output is used twice."""
+
+    def __init__(self):
+        super().__init__()
+        self.wide, self.norm = nn.Conv2d(2, 32, 1, bias=False), nn.BatchNorm2d(32)
+        self.narrow, self.grouped = nn.Conv2d(32, 16, 1), nn.Conv2d(16, 32, 1, groups=2)
+        self.strided, self.head = nn.Conv2d(32, 16, 1, stride=2), nn.Linear(16, 4)
+
+    def forward(self, x):
+        x = self.narrow(torch.relu(self.norm(self.wide(x))))
+        y = torch.tanh(self.strided(torch.relu(self.grouped(x))))
+        return self.head(y.mean((2, 3)) + x.mean((2, 3)))
+
+
+@pytest.mark.parametrize("rows", [0, 10**6])
+@pytest.mark.parametrize("wider", [False, True])
+def test_pixels_by_themselves_go_back_alike_by_either_library(wider, rows, monkeypatch):
+    for module in ("products", "convolution"):
+        monkeypatch.setattr(f"dntk_core.gradients.rules.{module}.wider", lambda: wider)
+    monkeypatch.setattr("dntk_core.gradients.rules.products.WORTH_A_CALL", 0)
+    monkeypatch.setattr(signals, "ROWS", rows)
+    network, x = made(Pointwise()), images()
+    torch.testing.assert_close(features(network, x), jacobian(network, x), rtol=1e-4, atol=1e-5)

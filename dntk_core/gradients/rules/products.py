@@ -37,7 +37,13 @@ def quick_outer(like: Tensor, o: int, i: int, positions: int) -> bool:
 def pointwise_signal(kernel: Tensor) -> Callable[[Tensor], Tensor]:
     """δ → Wᵀδ at every pixel by oneDNN, which autograd leaves to BLAS for few inputs; kernel: W, (o, i, 1, 1)."""
     backwards = kernel.transpose(0, 1).contiguous()
-    return lambda delta: torch.ops.aten.mkldnn_convolution(delta, backwards, None, [0, 0], [1, 1], [1, 1], 1)
+
+    def signal(delta: Tensor) -> Tensor:
+        if _batched(delta):
+            return torch.conv2d(delta, backwards)
+        return torch.ops.aten.mkldnn_convolution(delta, backwards, None, [0, 0], [1, 1], [1, 1], 1)
+
+    return signal
 
 
 def times_transposed(a: Tensor, b: Tensor) -> Tensor:
@@ -49,12 +55,16 @@ def linear_signal(backwards: Tensor) -> Callable[[Tensor], Tensor]:
     """δ → Wᵀδ by oneDNN; backwards: Wᵀ, (i, o)."""
 
     def signal(delta: Tensor) -> Tensor:
-        # vmap knows no oneDNN.
-        if torch._C._functorch.is_batchedtensor(delta):  # pyright: ignore[reportAttributeAccessIssue]
+        if _batched(delta):
             return delta @ backwards.t()
         return times_transposed(delta.contiguous(), backwards)
 
     return signal
+
+
+def _batched(delta: Tensor) -> bool:
+    """Whether several signals are led back at once by vmap, which knows no oneDNN."""
+    return torch._C._functorch.is_batchedtensor(delta)  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def with_signal(x: Tensor, y: Tensor, signal: Callable[[Tensor], Tensor]) -> Tensor:
