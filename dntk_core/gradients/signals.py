@@ -111,9 +111,15 @@ def _through(tape: Tape, end: End, cotangents: Tensor) -> Iterator[Signals]:
         return
     for place in range(len(cotangents)):
         *of_end, at_cut = _of(together, place)
-        of_others = torch.autograd.grad([end.cut], earlier, [at_cut], retain_graph=True, allow_unused=True)
-        found = {True: iter(of_end), False: iter(of_others)}
+        found = {True: iter(of_end), False: iter(_beyond(end.cut, earlier, at_cut))}
         yield float32(tuple(next(found[here]) for here in end.inside))
+
+
+def _beyond(cut: GradientEdge, ends: list[GradientEdge], delta: Tensor | None) -> Signals:
+    """Back-propagate the signal at the cut; there is none where something behind it lets none pass."""
+    if delta is None:
+        return (None,) * len(ends)
+    return torch.autograd.grad([cut], ends, [delta], retain_graph=True, allow_unused=True)
 
 
 def _together(tape: Tape, ends: list[GradientEdge], cotangents: Tensor) -> Signals:
