@@ -189,7 +189,8 @@ def of_factors(name: str, factors: Iterable[Factor], finished: bool) -> Iterator
 
 def picture(levels: list[Level]) -> go.Figure:
     """Ranks of every setting by λ and λ², as shares of the inputs, beside the paper's."""
-    names = [f"{each.network} · {each.factor}: {each.setting}" for each in levels]
+    several = len({each.network for each in levels}) > 1
+    names = [f"{each.network} · " * several + f"{each.factor}: {each.setting}" for each in levels]
     traces = []
     for power, colour in (("λ", "#0072B2"), ("λ²", "#D55E00")):
         middle = np.array([np.median(each.ranks[power]) / each.n for each in levels])
