@@ -140,6 +140,7 @@ class DatasetSpec:
 
     base: which network the kernels are of, trained on `real` images or only on the `distilled` ones
     iterations, rate, bn_weight, weights, start: of WMDD alone; weights of its barycenters are free or uniform
+    precision: of the network's products while WMDD descends; the images are kept in float32
     """
 
     method: str = "none"
@@ -151,6 +152,12 @@ class DatasetSpec:
     weights: str = "free"
     start: str = "medoids"
     seed: int = 0
+    precision: str = "float32"
+
+    @property
+    def content(self) -> dict:
+        """What keys hold of images that are synthesised, whichever network is studied on them."""
+        return _without(_given(self, "precision"), "base")
 
 
 @dataclass(frozen=True)
@@ -275,6 +282,7 @@ def _check_dataset(spec: DatasetSpec) -> None:
     require_one_of("base", spec.base, BASES)
     require_one_of("barycenter weights", spec.weights, WEIGHTS)
     require_one_of("start", spec.start, STARTS)
+    require_one_of("precision of dataset distillation", spec.precision, PRECISIONS)
     require(spec.per_class >= 1, f"images per class must be at least 1, got {spec.per_class}")
     require(spec.iterations >= 1, f"iterations must be at least 1, got {spec.iterations}")
     require(0 < spec.rate < inf, f"rate must be a positive number, got {spec.rate}")

@@ -75,7 +75,7 @@ def _distilled_settings(run: Parts) -> dict:
         gradients = _gradients(run) if SELECTIONS[chosen.method].uses_gradients else {}
         return gradients | {"method": chosen.method, "per_class": chosen.per_class, "seed": chosen.seed}
     # Hashed under the name it had when the first such runs were cached.
-    return {"distill": {name: value for name, value in asdict(run.dataset).items() if name != "base"}}
+    return {"distill": run.dataset.content}
 
 
 def _inputs_settings(run: Parts) -> dict:

@@ -30,6 +30,7 @@ STUDENT_RATE = 0.05
 NAMES = {
     "model": ("resnet18", "the network of all datasets"),
     "pretrained-model": ("mobilenet_v2", "another network, with published weights"),
+    "distilled-precision": ("float32", "precision of the network's products while images are distilled"),
 }
 
 
@@ -111,7 +112,12 @@ def _specs(arguments: Namespace) -> Iterator[tuple[str, RunSpec]]:
     from dntk_core.dashboard.offline.paper import BLOCKS, CHOSEN, DISTILLED, REAL, STUDENT
 
     inputs = InputSpec(arguments.kernel_inputs, arguments.test_inputs)
-    wmdd = DatasetSpec("wmdd", per_class=arguments.per_class, iterations=arguments.iterations)
+    wmdd = DatasetSpec(
+        "wmdd",
+        per_class=arguments.per_class,
+        iterations=arguments.iterations,
+        precision=arguments.distilled_precision,
+    )
     weights = arguments.weights or [""] * len(arguments.data)
     for name, folder, file in zip(datasets(arguments), arguments.data, weights, strict=True):
         model = ModelSpec(arguments.model, file, epochs=arguments.epochs)

@@ -91,6 +91,7 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
         Flag("--bn-weight", "dataset.bn_weight", "weight of the batch normalisation statistics' loss, for wmdd"),
         Flag("--barycenter-weights", "dataset.weights", "weights of a class's distilled images, for wmdd", WEIGHTS),
         Flag("--start", "dataset.start", "what the images start from, for wmdd", STARTS),
+        Flag("--dataset-precision", "dataset.precision", "precision of the network's products, for wmdd", PRECISIONS),
         Flag("--dataset-seed --distill-seed", "dataset.seed", "seed of dataset distillation"),
     ),
 }

@@ -48,6 +48,9 @@ class Classes:
     @cached_property
     def encoder(self) -> Encoder:
         network = load_network(self.spec, self.data, self.model, self.compute)
+        if self.spec.dataset.precision != "float32":
+            # The layout that products in half precision want, else they copy into it.
+            network = network.to(memory_format=torch.channels_last)
         return make_encoder(network, self.images(np.array([0]))[:].to(self.device))
 
     def members(self, c: int) -> np.ndarray:

@@ -8,28 +8,13 @@ from torch import Tensor, nn
 
 from dntk_core.base.errors import DNTKError
 from dntk_core.data.images import in_batches
+from dntk_core.dataset.moments import Moments, watched
 from dntk_core.models.seen import Seen
 
 _MATRIX = (nn.Linear, nn.modules.conv._ConvNd)
 _NORM = nn.modules.batchnorm._BatchNorm
 # Back-propagation keeps a few copies of every activation.
 _COPIES = 6
-
-
-@dataclass(frozen=True)
-class Moments:
-    """Mean and variance over positions of one batch-norm layer's input, image by image: (b, channels) each."""
-
-    mean: Tensor
-    variance: Tensor
-
-
-def moments_of(y: Tensor) -> Moments:
-    """Take mean and variance over positions: y (b, channels, T)."""
-    mean = y.mean(2)
-    # From a sum of squares: torch.var_mean is thirty times slower on the CPU, slower than the network itself.
-    square = torch.linalg.vector_norm(y, dim=2).square() / y.shape[2]
-    return Moments(mean, (square - mean.square()).clamp(min=0))
 
 
 @dataclass(frozen=True)
@@ -61,8 +46,10 @@ class Encoder:
         """Encode normalised images (b, channels, height, width)."""
         moments, features = [], []
 
-        def note_norm(part: nn.Module, args: tuple[Tensor, ...]) -> None:
-            moments.append(moments_of(args[0].reshape(*args[0].shape[:2], -1)))
+        def note_norm(part: nn.Module, args: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+            y, of_call = watched(args[0])
+            moments.append(of_call)
+            return (y, *args[1:])
 
         def note_head(part: nn.Module, args: tuple[Tensor, ...]) -> None:
             features.append(args[0].flatten(1))

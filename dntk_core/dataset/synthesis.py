@@ -14,6 +14,7 @@ from dntk_core.base.randomness import generator
 from dntk_core.base.spec import DatasetSpec
 from dntk_core.cache.workbench import Checkpoints, Workbench
 from dntk_core.dataset.encoder import Encoder, Encoding
+from dntk_core.gradients.hardware import products_in
 
 # Iterations between checkpoints: what a killed run loses at most.
 EVERY = 25
@@ -56,7 +57,7 @@ def class_losses(encoder: Encoder, encoding: Encoding, targets: Targets) -> Tens
     batch norm: mean over layers of ‖μ - μ̂‖ + ‖σ - σ̂‖, statistics over the class's images and positions
     """
     G, j, _ = targets.points.shape
-    feature = (encoding.features.reshape(G, j, -1) - targets.points).square().sum(2).mean(1)
+    feature = (encoding.features.float().reshape(G, j, -1) - targets.points).square().sum(2).mean(1)
     norm = torch.zeros_like(feature)
     means, stds = (each.split(encoder.channels, dim=1) for each in (targets.mean, targets.std))
     for moments, mean, std, eps in zip(encoding.moments, means, stds, encoder.floor, strict=True):
@@ -85,7 +86,9 @@ def descend(
     for step in range(state.step, until):
         x.requires_grad_(True)
         moved = move(x, generator(spec.seed, "move", step), flip)
-        each = class_losses(encoder, encoder(moved), targets)
+        with products_in(spec.precision, x.device):
+            encoding = encoder(moved)
+        each = class_losses(encoder, encoding, targets)
         (gradient,) = torch.autograd.grad(each[:, 0].sum() + spec.bn_weight * each[:, 1].sum(), x)
         losses.append(_finite(each.detach().cpu().numpy(), step))
         with torch.no_grad():

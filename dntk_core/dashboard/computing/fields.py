@@ -129,6 +129,9 @@ FIELDS: dict[str, Field] = {
     "dataset.bn_weight": Field("Batch-norm weight", "Of wmdd's second term.", low=0.0, high=1e6),
     "dataset.weights": Field("Weights of the images", "Of wmdd's barycenters.", WEIGHTS),
     "dataset.start": Field("Start from", "Real images, or noise.", STARTS),
+    "dataset.precision": Field(
+        "Precision of wmdd", "bfloat16 is faster on processors and GPUs that have it.", PRECISIONS
+    ),
     "data.size": Field("Image side", "Pixels; 0: as usual for the network.", low=0, high=4096),
     "data.resize": Field("Resized side", "Pixels before the middle is cut out; 0: as usual.", low=0, high=4096),
     "data.mean": Field("Channel means", "Subtracted; empty: as usual.", check=_floats),
