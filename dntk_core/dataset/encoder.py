@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from dntk_core.base.errors import DNTKError
 from dntk_core.data.images import in_batches
-from dntk_core.dataset.moments import Moments, watched
+from dntk_core.dataset.moments import Moments, frozen, moments_of
 from dntk_core.models.seen import Seen
 
 _MATRIX = (nn.Linear, nn.modules.conv._ConvNd)
@@ -46,15 +46,14 @@ class Encoder:
         """Encode normalised images (b, channels, height, width)."""
         moments, features = [], []
 
-        def note_norm(part: nn.Module, args: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-            y, of_call = watched(args[0])
-            moments.append(of_call)
-            return (y, *args[1:])
+        def note_norm(part: nn.Module, args: tuple[Tensor, ...], out: Tensor) -> Tensor:
+            moments.append(moments_of(args[0]))
+            return frozen(part, args[0], out)
 
         def note_head(part: nn.Module, args: tuple[Tensor, ...]) -> None:
             features.append(args[0].flatten(1))
 
-        handles = [part.register_forward_pre_hook(note_norm) for part in self.norms]
+        handles = [part.register_forward_hook(note_norm) for part in self.norms]
         handles.append(self.head.register_forward_pre_hook(note_head))
         try:
             logits = self.module(x)

@@ -1,9 +1,9 @@
-"""Mean and variance of what goes into a layer, image by image, with a backward pass of one product."""
+"""Batch-norm layers watched: moments of what goes in, image by image, with backward passes of one product each."""
 
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 
 @dataclass(frozen=True)
@@ -14,34 +14,54 @@ class Moments:
     variance: Tensor
 
 
-def watched(y: Tensor) -> tuple[Tensor, Moments]:
-    """Return y (b, channels, …) for the layer to go on with, and its moments in float32."""
-    y, mean, variance = _Watched.apply(y)
-    return y, Moments(mean, variance.clamp(min=0))
+def moments_of(y: Tensor) -> Moments:
+    """Take mean and variance over positions, in float32: y (b, channels, …)."""
+    mean, square = _Means.apply(y)
+    return Moments(mean, (square - mean.square()).clamp(min=0))
 
 
-class _Watched(torch.autograd.Function):
-    """y ↦ (y, μ, σ²) over the T positions; ∂/∂y of all three at once: g + y·2g_σ²/T + (g_μ - 2μ g_σ²)/T.
+def frozen(norm: nn.Module, y: Tensor, out: Tensor) -> Tensor:
+    """Return a layer's output for its input y; its backward pass only scales, where its statistics are fixed."""
+    if norm.running_var is None:
+        return out
+    scale = (norm.running_var + norm.eps).rsqrt()
+    if norm.weight is not None:
+        scale = scale * norm.weight
+    return _Scaled.apply(y, out.detach(), scale.reshape(-1, *(1 for _ in y.shape[2:])))
 
-    Three branches of autograd's own would each make a copy of every activation.
-    """
+
+class _Means(torch.autograd.Function):
+    """y ↦ (1/T) Σ_t y_t, (1/T) Σ_t y_t²; ∂/∂y of both at once, g_μ/T + y·2g_s/T: autograd's own makes two copies."""
 
     @staticmethod
-    def forward(ctx, y: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def forward(ctx, y: Tensor) -> tuple[Tensor, Tensor]:
+        ctx.save_for_backward(y)
         flat = y.reshape(*y.shape[:2], -1).float()
-        mean = flat.mean(2)
-        # From a sum of squares: torch.var_mean is thirty times slower on the CPU, slower than the network itself.
-        square = torch.linalg.vector_norm(flat, dim=2).square() / flat.shape[2]
-        ctx.save_for_backward(y, mean)
-        return y.view_as(y), mean, square - mean.square()
+        # A sum of squares, since torch.var_mean takes longer than the network itself on the CPU; torch's norm is fast
+        # along contiguous positions only.
+        if flat.stride(2) == 1:
+            return flat.mean(2), torch.linalg.vector_norm(flat, dim=2).square() / flat.shape[2]
+        return flat.mean(2), flat.square().mean(2)
 
     @staticmethod
-    def backward(ctx, *gradients: Tensor) -> Tensor:
-        through, of_mean, of_variance = gradients
-        y, mean = ctx.saved_tensors
+    def backward(ctx, of_mean: Tensor, of_square: Tensor) -> Tensor:
+        (y,) = ctx.saved_tensors
         T = y[0, 0].numel()
-        factor = 2 / T * of_variance
-        shift = of_mean / T - factor * mean
-        shape = (*mean.shape, *(1 for _ in y.shape[2:]))
-        factor, shift = (each.reshape(shape).to(through.dtype) for each in (factor, shift))
-        return torch.addcmul(through + shift, y, factor)
+        shape = (*y.shape[:2], *(1 for _ in y.shape[2:]))
+        shift, factor = ((each / T).reshape(shape).to(y.dtype) for each in (of_mean, 2 * of_square))
+        return torch.addcmul(shift, y, factor)
+
+
+class _Scaled(torch.autograd.Function):
+    """y ↦ out = y·scale + shift, known already; ∂/∂y = g·scale: torch's own pass computes what is not asked for."""
+
+    @staticmethod
+    def forward(ctx, y: Tensor, out: Tensor, scale: Tensor) -> Tensor:
+        ctx.save_for_backward(scale)
+        ctx.mark_dirty(out)
+        return out
+
+    @staticmethod
+    def backward(ctx, gradient: Tensor) -> tuple[Tensor, None, None]:
+        (scale,) = ctx.saved_tensors
+        return gradient * scale.to(gradient.dtype), None, None

@@ -73,6 +73,29 @@ def test_losses_match_the_formula_class_by_class(setting):
         torch.testing.assert_close(found[g], torch.stack((feature, norm / len(norms))))
 
 
+def test_gradients_are_those_of_the_formula(setting):
+    """The whole loss back to the images, with and without what the encoder puts into the network."""
+    network, x = setting.encoder.module, setting.start.clone().requires_grad_(True)
+    norms = [part for part in network.modules() if isinstance(part, nn.BatchNorm2d)]
+    ours = class_losses(setting.encoder, setting.encoder(x), setting.targets).sum()
+    inputs = inputs_of([*norms, network.head], network, x)
+    theirs = (inputs[network.head].reshape(G, J, -1) - setting.targets.points).square().sum(2).mean(1).sum()
+    means, stds = (each.split(setting.encoder.channels, dim=1) for each in (setting.targets.mean, setting.targets.std))
+    for part, mean, std in zip(norms, means, stds, strict=True):
+        y = inputs[part].reshape(G, J, *inputs[part].shape[1:]).transpose(1, 2).flatten(2)
+        off = (y.mean(2) - mean).norm(dim=1) + ((y.var(2, correction=0) + part.eps).sqrt() - std).norm(dim=1)
+        theirs = theirs + off.sum() / len(norms)
+    torch.testing.assert_close(*(torch.autograd.grad(loss, x)[0] for loss in (ours, theirs)))
+
+
+def test_half_precision_comes_to_about_the_same_loss(setting, bench, tmp_path):
+    full = setting.synthesise(bench).losses
+    half = setting.synthesise(Workbench(tmp_path / "half"), replace(SPEC, precision="bfloat16")).losses
+    assert not np.array_equal(half, full)
+    np.testing.assert_allclose(half[0].sum(1), full[0].sum(1), rtol=0.02)
+    assert abs(half[-1].sum() - full[-1].sum()) < 0.01 * full[0].sum()
+
+
 def test_the_loss_falls_and_images_stay_in_range(setting, bench):
     end = setting.synthesise(bench)
     total = end.losses.sum(axis=1) @ [1.0, SPEC.bn_weight]
