@@ -15,6 +15,7 @@ from dntk_core.dashboard.offline.finding import (
     Point,
     changed,
     classes,
+    clusterings,
     over_seeds,
     scores,
     share,
@@ -75,7 +76,8 @@ def class_spectra(here: Page) -> Finding:
     points = []
     for energy, each in ranks.items():
         ends = [rank.low for rank in each] + [rank.high for rank in each]
-        ours = f"{min(ends):.0f}–{max(ends):.0f} of {m}, a redundancy of {m / max(ends):.1f}–{m / min(ends):.1f}"
+        mean = over_seeds([(rank.low + rank.high) / 2 for rank in each], ".0f", "classes")
+        ours = f"{min(ends):.0f}–{max(ends):.0f} of {m}, {mean}; redundancy {m / max(ends):.1f}–{m / min(ends):.1f}"
         claim = f"Truncation ranks at ε = 0.05, energy {SYMBOLS[energy]}"
         points.append(Point(claim, "31–41 of 500, redundancy 12–16", ours, verdicts.ranks(ends, m)))
     decay = [verdicts.exponential(spectrum.values) for spectrum in found]
@@ -179,7 +181,7 @@ def _containments(here: Page, energy: str) -> Structure:
     def mean(live: Live) -> float:
         return float(np.mean([live.containment(H, EPSILON, c, energy).mean[-1] for c in every]))
 
-    return Structure(found, random, [mean(live) for live in _clusterings(here)])
+    return Structure(found, random, [mean(each.live) for each in clusterings(here)])
 
 
 def _coverages(here: Page, energy: str) -> Structure:
@@ -190,13 +192,7 @@ def _coverages(here: Page, energy: str) -> Structure:
     def mean(live: Live) -> float:
         return float(np.mean([live.coverage(H, EPSILON, c, energy).misaligned for c in every]))
 
-    return Structure(found, random, [mean(live) for live in _clusterings(here)])
-
-
-def _clusterings(here: Page) -> Sequence[Live]:
-    """The page's own clusters, and those of other seeds of k-means."""
-    others = here.live.remember(("clusterings",), lambda: [Live(here.live.problem, seed) for seed in SEEDS[1:]])
-    return [here.live, *others]
+    return Structure(found, random, [mean(each.live) for each in clusterings(here)])
 
 
 def _count(each: Sequence[verdicts.Verdict]) -> str:

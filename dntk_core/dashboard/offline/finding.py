@@ -11,6 +11,7 @@ from dntk_core.dashboard.offline.verdicts import Verdict
 from dntk_core.dashboard.page import Page
 from dntk_core.readout.curves import Curve
 from dntk_core.readout.intervals import mean_interval
+from dntk_core.run.live import Live
 
 EPSILON, CLUSTERS = 0.05, 10
 # Clusterings and draws that intervals are taken over.
@@ -48,11 +49,11 @@ def table(header: Sequence[str], rows: Sequence[Sequence]) -> str:
     return "\n".join(f"| {line} |" for line in lines)
 
 
-def over_seeds(values: Sequence[float], form: str = ".1%") -> str:
-    """A mean with its 95 % interval over seeds."""
+def over_seeds(values: Sequence[float], form: str = ".1%", of: str = "seeds") -> str:
+    """A mean with its 95 % interval over seeds, or over what else the values are of."""
     mean, low, high = mean_interval(values)
     ends = f"{format(low, form).removesuffix('%')}–{format(high, form)}"
-    return f"{format(mean, form)} ({ends} over {len(values)} seeds)"
+    return f"{format(mean, form)} ({ends} over {len(values)} {of})"
 
 
 def span(values: Sequence[float], form: str = ".1%") -> str:
@@ -68,6 +69,12 @@ def classes(here: Page) -> list[str]:
 def changed(here: Page, **changes: Any) -> Page:
     """The page at other settings."""
     return Page(here.run, here.live, here.view.replace(**changes), here.link)
+
+
+def clusterings(here: Page) -> list[Page]:
+    """The page by its own clusters, and by those of other seeds of k-means."""
+    others = here.live.remember(("clusterings",), lambda: [Live(here.live.problem, seed) for seed in SEEDS[1:]])
+    return [here, *(Page(here.run, live, here.view, here.link) for live in others)]
 
 
 def scores(here: Page, curve: Curve, i: int) -> list[str]:

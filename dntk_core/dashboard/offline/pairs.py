@@ -3,20 +3,27 @@
 from dataclasses import dataclass
 
 from dntk_core.dashboard.offline import verdicts
-from dntk_core.dashboard.offline.finding import Finding, Point, table
+from dntk_core.dashboard.offline.finding import SEEDS, Finding, Point, over_seeds, share, table
 from dntk_core.dashboard.page import Page
 
 
 @dataclass(frozen=True)
 class Full:
-    """The full kernel of a run: its scores, its error relative to the logits' variance, how it is conditioned."""
+    """The full kernel of a run: its scores, its error relative to the logits' variance, how it is conditioned.
+
+    accurate: its accuracy with the interval over test inputs
+    errors, conditions: of half the inputs, drawn evenly by class with each seed
+    """
 
     network: float
     accuracy: float
+    accurate: str
     fidelity: float
     error: float
     condition: float
     smallest: float
+    errors: list[float]
+    conditions: list[float]
 
     @property
     def row(self) -> list[str]:
@@ -32,11 +39,18 @@ def full(here: Page) -> Full:
     """Score and condition the kernel of all inputs; logits of different networks differ in size."""
     m, run = len(here.run.targets), here.run
     rank = here.live.rank_curve([m], here.view.ridge)
-    size = here.live.size_curve("random", [m], here.view.ridge)
-    variance = float(run.test_logits.var(axis=0).mean())
-    ends = float(size.condition[0]), float(size.smallest[0])
+    drawn = [here.live.size_curve("random", [m // 2, m], here.view.ridge, seed) for seed in SEEDS]
+    variance, accuracy = float(run.test_logits.var(axis=0).mean()), float(rank.accuracy[0])
     return Full(
-        run.test_accuracy, float(rank.accuracy[0]), float(rank.fidelity[0]), float(rank.mse[0]) / variance, *ends
+        run.test_accuracy,
+        accuracy,
+        share(here, accuracy),
+        float(rank.fidelity[0]),
+        float(rank.mse[0]) / variance,
+        float(drawn[0].condition[1]),
+        float(drawn[0].smallest[1]),
+        [float(curve.mse[0]) / variance for curve in drawn],
+        [float(curve.condition[0]) for curve in drawn],
     )
 
 
@@ -52,19 +66,19 @@ def base_models(real: Page, distilled: Page, chosen: Page | None) -> Finding:
         Point(
             "A network of real images gives a lower loss",
             "lower",
-            f"MSE / variance {ours.error:.3g} against {theirs.error:.3g}",
+            _against("MSE / variance", ours.error, theirs.error, ours.errors, theirs.errors),
             verdicts.lower(ours.error, theirs.error, *learnt),
         ),
         Point(
             "… and a better conditioned kernel",
             "better",
-            f"condition {ours.condition:.3g} against {theirs.condition:.3g}",
+            _against("condition", ours.condition, theirs.condition, ours.conditions, theirs.conditions),
             verdicts.lower(ours.condition, theirs.condition, *learnt),
         ),
         Point(
             "With the network of distilled images alone performance differs by 10 %",
             "10 %",
-            f"{ours.accuracy:.1%} against {theirs.accuracy:.1%}; networks {ours.network:.1%}, {theirs.network:.1%}",
+            f"{ours.accurate} against {theirs.accurate}; networks {ours.network:.1%}, {theirs.network:.1%}",
             verdicts.ten_points(gap, *learnt),
         ),
     )
@@ -80,14 +94,20 @@ def second_dataset(first: Page, second: Page, names: tuple[str, str]) -> Finding
         Point(
             f"{names[1]} is the harder task",
             "less accurate",
-            f"kernel {theirs.accuracy:.1%} against {ours.accuracy:.1%}",
+            f"kernel {theirs.accurate} against {ours.accurate}",
             verdicts.harder(theirs.accuracy, ours.accuracy),
         ),
         Point(
             f"{names[1]} is conditioned very differently",
             "very different profile",
-            f"condition {theirs.condition:.3g} against {ours.condition:.3g}",
+            _against("condition", theirs.condition, ours.condition, theirs.conditions, ours.conditions),
             verdicts.unlike(theirs.condition / ours.condition),
         ),
     )
     return Finding(points, numbers=table(["dataset", *HEADER], [[names[0], *ours.row], [names[1], *theirs.row]]))
+
+
+def _against(of: str, one: float, other: float, halves: list[float], others: list[float]) -> str:
+    """Two networks by a number of all inputs, and by half of them with its interval over seeds."""
+    drawn = f"of half the inputs {over_seeds(halves, '.3g')} against {over_seeds(others, '.3g')}"
+    return f"{of} {one:.3g} against {other:.3g}; {drawn}"

@@ -160,10 +160,14 @@ def fewer_clusters_more_gaps(gaps: Sequence[float]) -> Verdict:
     return _judge(bool(np.all(np.diff(gaps) < 0)), ", ".join(f"{gap:.0%}" for gap in gaps))
 
 
-def grows(s: np.ndarray, score: np.ndarray) -> Verdict:
+def grows(correlation: float) -> Verdict:
     """Fidelity rises with the number of gradients over the grid: a rank correlation above 0.5."""
-    found = float(np.corrcoef(rankdata(s), rankdata(score))[0, 1])
-    return _judge(found > GROWS, f"rank correlation {found:.2f}")
+    return _judge(correlation > GROWS, f"rank correlation {correlation:.2f}")
+
+
+def rank_correlation(s: np.ndarray, score: np.ndarray) -> float:
+    """Spearman's, of two arrays of one shape."""
+    return float(np.corrcoef(rankdata(s), rankdata(score))[0, 1])
 
 
 def five_orders(saved: float) -> Verdict:

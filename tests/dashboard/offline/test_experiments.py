@@ -7,7 +7,7 @@ from dntk_core import RunSpec
 from dntk_core.base.spec import InputSpec
 from dntk_core.dashboard.choices.view import View
 from dntk_core.dashboard.offline import verdicts
-from dntk_core.dashboard.offline.compression import BASELINES, PAPERS, methods, saved, thresholds
+from dntk_core.dashboard.offline.compression import BASELINES, OURS, PAPERS, methods, saved, thresholds
 from dntk_core.dashboard.offline.experiments import class_spectra, contained, over_size, uncovered
 from dntk_core.dashboard.offline.finding import SEEDS, over_seeds
 from dntk_core.dashboard.offline.pairs import base_models, full, second_dataset
@@ -61,14 +61,23 @@ def test_methods_are_judged_by_the_papers_own_clusters_and_baselines(here):
     found = {curve.method: curve for curve in here.live.compare([5], 1e-4, DRAWS)}
     assert set(BASELINES) <= set(METHODS)
     points = methods(here).points
+    seeds = [Live(here.live.problem, seed).compare([5], 1e-4, DRAWS, [PAPERS])[0] for seed in SEEDS]
     assert found[PAPERS].settings[0] in points[0].ours
+    assert over_seeds([float(curve["accuracy"][0, 0]) for curve in seeds]) in points[0].ours
     best = max(BASELINES, key=lambda name: found[name].mean("accuracy")[0])
     margin, low, _ = found[PAPERS].ahead_of(found[best], 0)
     assert points[2].verdict == verdicts.far_ahead(margin, low, best) and best in points[2].ours
 
 
+def test_what_the_rows_cover_is_given_over_clusterings(here):
+    seeds = [Live(here.live.problem, seed).compare([5], 1e-4, DRAWS, [OURS])[0] for seed in SEEDS]
+    (point,) = (point for point in methods(here).points if "cover more" in point.claim)
+    assert over_seeds([float(curve.coverage[0, 0]) for curve in seeds]) in point.ours
+
+
 def test_the_grid_can_be_other_than_scattered(here):
     scattered, gaps, grows = thresholds(here).points
+    assert all("over 5 seeds" in point.ours for point in (scattered, gaps, grows))
     assert {scattered.verdict.word, gaps.verdict.word, grows.verdict.word} <= {verdicts.SAME, verdicts.DIFFERENT}
 
 
@@ -80,6 +89,9 @@ def test_the_cost_has_two_counts(default_run):
 def test_two_runs_are_set_beside_each_other(here):
     ours = full(here)
     assert ours.accuracy == here.live.scores(None, 1e-4).accuracy and ours.network == here.run.test_accuracy
+    halves = [here.live.size_curve("random", [M // 2], 1e-4, seed).condition[0] for seed in SEEDS]
+    conditioned = base_models(here, here, None).points[1].ours
+    assert conditioned.count(over_seeds([float(each) for each in halves], ".3g")) == 2
     assert [point.verdict.word for point in base_models(here, here, None).points] == [verdicts.DIFFERENT] * 3
     assert second_dataset(here, here, ("a", "b")).points[1].verdict.word == verdicts.DIFFERENT
 
