@@ -201,6 +201,7 @@ TESTED_IN = {
     "dashboard.drawing.plot": "browser/test_plot",
     "dashboard.home": "browser/test_walk",
     "dashboard.offline.compression": "dashboard/offline/test_experiments",
+    "dashboard.offline.costs": "cli/test_paper",
     "dashboard.offline.finding": "dashboard/offline/test_experiments",
     "dashboard.offline.pages": "cli/test_report",
     "dashboard.offline.pairs": "dashboard/offline/test_experiments",

@@ -1,18 +1,14 @@
-"""The parts of a run: its data, network, dataset distillation, inputs and projection, and what they may be."""
+"""The parts of a run: its data, network, inputs and projection, and what they may be; base/dataset.py has another."""
 
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field
 from math import inf
-from typing import Any
 
 from dntk_core.base.compute import PRECISIONS
-from dntk_core.base.schema import require, require_lines, require_numbers, require_one_of
-from dntk_core.base.selections import SELECTIONS
+from dntk_core.base.dataset import DatasetSpec, check_dataset
+from dntk_core.base.schema import given, require, require_lines, require_numbers, require_one_of, without
 from dntk_core.base.sketching import KEPT, SketchSpec, check_sketch
 
 OUTPUTS = ("logits", "log_softmax")
-BASES = ("real", "distilled")
-WEIGHTS = ("free", "uniform")
-STARTS = ("medoids", "noise")
 # What inputs are; data/kinds.py says more.
 KINDS = ("image", "table", "tokens", "array")
 # What training does to images: what is usual for the data, or nothing.
@@ -63,8 +59,8 @@ class DataSpec:
     @property
     def content(self) -> dict:
         """What keys hold of it: files by their content where that is known, since they may lie anywhere."""
-        given = _nameless(_given(self, "kind", "vocabulary"))
-        return _without(given, *(("path", "vocabulary") if self.fingerprint else ()))
+        found = _nameless(given(self, "kind", "vocabulary"))
+        return without(found, *(("path", "vocabulary") if self.fingerprint else ()))
 
 
 @dataclass(frozen=True)
@@ -121,43 +117,17 @@ class ModelSpec:
     @property
     def content(self) -> dict:
         """What keys hold of it: given weights are not trained, and a pinned file of them may lie anywhere."""
-        given = _without(_nameless(_given(self, "code", "at", *_TRAINING)), "keep")
-        given = _without(given, *(("epochs", "at", *_TRAINING) if self.weights else ()))
-        return _without(given, *(("weights",) if self.fingerprint else ()))
+        found = without(_nameless(given(self, "code", "at", *_TRAINING)), "keep")
+        found = without(found, *(("epochs", "at", *_TRAINING) if self.weights else ()))
+        return without(found, *(("weights",) if self.fingerprint else ()))
 
     @property
     def training(self) -> dict:
         """How it is trained, as far as that is not as usual."""
-        return {name: value for name, value in _given(self, *_TRAINING).items() if name in _TRAINING}
+        return {name: value for name, value in given(self, *_TRAINING).items() if name in _TRAINING}
 
 
 _TRAINING = ("rate", "batch", "decay", "augment")
-
-
-@dataclass(frozen=True)
-class DatasetSpec:
-    """How n training images become the m kernel inputs: not at all, synthesised (`wmdd`), or selected.
-
-    base: which network the kernels are of, trained on `real` images or only on the `distilled` ones
-    iterations, rate, bn_weight, weights, start: of WMDD alone; weights of its barycenters are free or uniform
-    precision: of the network's products while WMDD descends; the images are kept in float32
-    """
-
-    method: str = "none"
-    base: str = "real"
-    per_class: int = 10
-    iterations: int = 300
-    rate: float = 0.1
-    bn_weight: float = 10.0
-    weights: str = "free"
-    start: str = "medoids"
-    seed: int = 0
-    precision: str = "float32"
-
-    @property
-    def content(self) -> dict:
-        """What keys hold of images that are synthesised, whichever network is studied on them."""
-        return _without(_given(self, "precision"), "base")
 
 
 @dataclass(frozen=True)
@@ -189,7 +159,7 @@ class ProjectionSpec:
     @property
     def content(self) -> dict:
         """What keys hold of it."""
-        return _given(self, "groups", "parameters")
+        return given(self, "groups", "parameters")
 
     def exact(self, P: int) -> bool:
         """Whether gradients of P parameters stay as they are: asked for, or so few that they need no projection."""
@@ -231,7 +201,7 @@ class Parts:
         require(self.inputs.kernel >= 1, f"kernel inputs must be at least 1, got {self.inputs.kernel}")
         require(self.inputs.test >= 1, f"test inputs must be at least 1, got {self.inputs.test}")
         require(self.projection.k >= 1, f"k must be at least 1, got {self.projection.k}")
-        _check_dataset(self.dataset)
+        check_dataset(self.dataset)
 
     @property
     def from_python(self) -> bool:
@@ -272,33 +242,6 @@ def _check_kept(spec: ModelSpec) -> None:
     )
 
 
-def dataset_methods() -> tuple[str, ...]:
-    """How n training images become the kernel inputs: not at all, synthesised, or selected."""
-    return ("none", "wmdd", *SELECTIONS)
-
-
-def _check_dataset(spec: DatasetSpec) -> None:
-    require_one_of("dataset method", spec.method, dataset_methods())
-    require_one_of("base", spec.base, BASES)
-    require_one_of("barycenter weights", spec.weights, WEIGHTS)
-    require_one_of("start", spec.start, STARTS)
-    require_one_of("precision of dataset distillation", spec.precision, PRECISIONS)
-    require(spec.per_class >= 1, f"images per class must be at least 1, got {spec.per_class}")
-    require(spec.iterations >= 1, f"iterations must be at least 1, got {spec.iterations}")
-    require(0 < spec.rate < inf, f"rate must be a positive number, got {spec.rate}")
-    require(0 <= spec.bn_weight < inf, f"bn_weight must be a number >= 0, got {spec.bn_weight}")
-
-
-def _given(part: Any, *later: str) -> dict:
-    """The fields of a part; those that came later only where they are not as usual, so that older keys stay."""
-    usual = {f.name: f.default for f in fields(part)}
-    return {name: value for name, value in asdict(part).items() if name not in later or value != usual[name]}
-
-
 def _nameless(parts: dict) -> dict:
     """What Python gave is known by its fingerprint, whatever it is called."""
     return parts | {"name": PYTHON} if parts["name"].startswith(PYTHON) else parts
-
-
-def _without(parts: dict, *names: str) -> dict:
-    return {key: value for key, value in parts.items() if key not in names}

@@ -1,6 +1,6 @@
 """Frozen dataclasses read strictly from JSON: what does not fit is refused in one sentence."""
 
-from dataclasses import fields, is_dataclass
+from dataclasses import asdict, fields, is_dataclass
 from typing import Any
 
 from dntk_core.base.errors import DNTKError
@@ -28,6 +28,17 @@ def require_numbers(what: str, text: str) -> None:
         all(number.isascii() and number.isdigit() for number in numbers),
         f"{what} must be numbers of outputs separated by commas (0,217,482), got {text[:40]!r}",
     )
+
+
+def given(part: Any, *later: str) -> dict:
+    """Return the fields of a part; those that came later only where they are not as usual, so that older keys stay."""
+    usual = {f.name: f.default for f in fields(part)}
+    return {name: value for name, value in asdict(part).items() if name not in later or value != usual[name]}
+
+
+def without(parts: dict, *names: str) -> dict:
+    """Leave names out."""
+    return {key: value for key, value in parts.items() if key not in names}
 
 
 def read(cls: type[Any], value: Any, where: str) -> Any:

@@ -3,22 +3,18 @@
 import json
 from dataclasses import asdict, dataclass
 
+from dntk_core.base.dataset import BASES, STARTS, WEIGHTS, DatasetSpec, dataset_methods
 from dntk_core.base.errors import DNTKError
 from dntk_core.base.naming import summary
 from dntk_core.base.parts import (
     AUGMENTATIONS,
-    BASES,
     KINDS,
     OUTPUTS,
-    STARTS,
-    WEIGHTS,
-    DatasetSpec,
     DataSpec,
     InputSpec,
     ModelSpec,
     Parts,
     ProjectionSpec,
-    dataset_methods,
 )
 from dntk_core.base.schema import read
 from dntk_core.base.sketching import KEPT, SketchSpec

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn.modules.batchnorm import _BatchNorm
 
 from dntk_core.base.errors import DNTKError
 from dntk_core.data.images import in_batches
@@ -12,7 +13,6 @@ from dntk_core.dataset.moments import Moments, frozen, moments_of
 from dntk_core.models.seen import Seen
 
 _MATRIX = (nn.Linear, nn.modules.conv._ConvNd)
-_NORM = nn.modules.batchnorm._BatchNorm
 # Back-propagation keeps a few copies of every activation.
 _COPIES = 6
 
@@ -37,7 +37,7 @@ class Encoder:
 
     module: nn.Module
     head: nn.Module
-    norms: tuple[nn.Module, ...]
+    norms: tuple[_BatchNorm, ...]
     channels: tuple[int, ...]
     floor: tuple[float, ...]
     image_bytes: int
@@ -46,7 +46,7 @@ class Encoder:
         """Encode normalised images (b, channels, height, width)."""
         moments, features = [], []
 
-        def note_norm(part: nn.Module, args: tuple[Tensor, ...], out: Tensor) -> Tensor:
+        def note_norm(part: _BatchNorm, args: tuple[Tensor, ...], out: Tensor) -> Tensor:
             moments.append(moments_of(args[0]))
             return frozen(part, args[0], out)
 
@@ -74,7 +74,7 @@ def make_encoder(module: nn.Module, example: Tensor) -> Encoder:
 
     def note(part: nn.Module, args: tuple[Tensor, ...], y: Tensor) -> None:
         numbers.append(y.numel() if isinstance(y, Tensor) else 0)
-        if isinstance(part, (*_MATRIX, _NORM)):
+        if isinstance(part, (*_MATRIX, _BatchNorm)):
             called.append(part)
 
     leaves = [part for part in module.modules() if not any(part.children())]
@@ -86,7 +86,7 @@ def make_encoder(module: nn.Module, example: Tensor) -> Encoder:
     layers = [part for part in called if isinstance(part, _MATRIX)]
     if not layers:
         raise DNTKError("the network has no linear or convolution layer to take features from; add one as its head")
-    norms = [part for part in called if isinstance(part, _NORM)]
+    norms = [part for part in called if isinstance(part, _BatchNorm)]
     return Encoder(
         module,
         head=layers[-1],

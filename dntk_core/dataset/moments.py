@@ -1,6 +1,7 @@
 """Batch-norm layers watched: moments of what goes in, image by image, with backward passes of one product each."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -20,7 +21,7 @@ def moments_of(y: Tensor) -> Moments:
     return Moments(mean, (square - mean.square()).clamp(min=0))
 
 
-def frozen(norm: nn.Module, y: Tensor, out: Tensor) -> Tensor:
+def frozen(norm: nn.modules.batchnorm._BatchNorm, y: Tensor, out: Tensor) -> Tensor:
     """Return a layer's output for its input y; its backward pass only scales, where its statistics are fixed."""
     if norm.running_var is None:
         return out
@@ -34,7 +35,7 @@ class _Means(torch.autograd.Function):
     """y ↦ (1/T) Σ_t y_t, (1/T) Σ_t y_t²; ∂/∂y of both at once, g_μ/T + y·2g_s/T: autograd's own makes two copies."""
 
     @staticmethod
-    def forward(ctx, y: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(ctx: Any, y: Tensor) -> tuple[Tensor, Tensor]:
         ctx.save_for_backward(y)
         flat = y.reshape(*y.shape[:2], -1).float()
         # A sum of squares, since torch.var_mean takes longer than the network itself on the CPU; torch's norm is fast
@@ -44,7 +45,7 @@ class _Means(torch.autograd.Function):
         return flat.mean(2), flat.square().mean(2)
 
     @staticmethod
-    def backward(ctx, of_mean: Tensor, of_square: Tensor) -> Tensor:
+    def backward(ctx: Any, of_mean: Tensor, of_square: Tensor) -> Tensor:
         (y,) = ctx.saved_tensors
         T = y[0, 0].numel()
         shape = (*y.shape[:2], *(1 for _ in y.shape[2:]))
@@ -56,12 +57,12 @@ class _Scaled(torch.autograd.Function):
     """y ↦ out = y·scale + shift, known already; ∂/∂y = g·scale: torch's own pass computes what is not asked for."""
 
     @staticmethod
-    def forward(ctx, y: Tensor, out: Tensor, scale: Tensor) -> Tensor:
+    def forward(ctx: Any, y: Tensor, out: Tensor, scale: Tensor) -> Tensor:
         ctx.save_for_backward(scale)
         ctx.mark_dirty(out)
         return out
 
     @staticmethod
-    def backward(ctx, gradient: Tensor) -> tuple[Tensor, None, None]:
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
         (scale,) = ctx.saved_tensors
         return gradient * scale.to(gradient.dtype), None, None

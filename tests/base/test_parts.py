@@ -2,8 +2,9 @@
 
 import pytest
 
+from dntk_core.base.dataset import DatasetSpec
 from dntk_core.base.errors import DNTKError
-from dntk_core.base.parts import DatasetSpec, DataSpec, InputSpec, ModelSpec, Parts, ProjectionSpec
+from dntk_core.base.parts import DataSpec, InputSpec, ModelSpec, Parts, ProjectionSpec
 
 
 def test_where_a_pinned_file_lies_and_what_it_is_called_in_python_do_not_count():

@@ -79,7 +79,8 @@ def test_from_images_to_page_unattended_and_resumed(images, tmp_path):
     assert all(f"| {group} |" in blocks for group in ("stem", "blocks.0", "blocks.2", "head"))
     assert "| as many random real images, on these |" in text
     claims = json.loads(done.stdout)["claims"]
-    summary = text.split("## Runs")[0]
+    summary, everywhere = text.split("## Runs")[0].split("## On every run")
+    assert everywhere.count("\n| … in every class | ") == 4 and "| images, random real images" not in everywhere
     assert len(claims) > 20 and all(claim["claim"] in summary for claim in claims)
     pictures = re.findall(r"!\[.*?\]\((.*?)\)", text)
     assert len(pictures) == len(set(pictures)) > 30

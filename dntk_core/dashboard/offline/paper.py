@@ -2,14 +2,15 @@
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import plotly.graph_objects as go
 
-from dntk_core.base.terminal import duration, size
+from dntk_core.base.terminal import duration
 from dntk_core.dashboard.choices.view import View, link
 from dntk_core.dashboard.offline.compression import methods, saved, thresholds
+from dntk_core.dashboard.offline.costs import computed, spent
 from dntk_core.dashboard.offline.experiments import class_spectra, contained, over_rank, over_size, uncovered
 from dntk_core.dashboard.offline.finding import CLUSTERS, EPSILON, Finding, Point, table
 from dntk_core.dashboard.offline.pairs import base_models, second_dataset
@@ -26,17 +27,28 @@ REAL, DISTILLED, STUDENT = "{}, real images", "{}, distilled images", "{}, disti
 CHOSEN = "{}, random real images and network of these"
 # Real inputs once more, with the network's blocks kept apart.
 BLOCKS = "{}, real images, blocks apart"
-# Title, and how it is found on one run.
-EXPERIMENTS: tuple[tuple[str, Callable[[Page], Finding]], ...] = (
-    ("Over size", over_size),
-    ("Class spectra", class_spectra),
-    ("Over rank", over_rank),
-    ("Property (A)", contained),
-    ("Property (B)", uncovered),
-    ("Methods", methods),
-    ("Grid search", thresholds),
-    ("Cost", saved),
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One of the paper's: where it stands there, figures counted from its beginning, and how it is found on one run."""
+
+    title: str
+    place: str
+    find: Callable[[Page], Finding]
+
+
+EXPERIMENTS = (
+    Experiment("Over size", "Fig. 1", over_size),
+    Experiment("Class spectra", "Fig. 2", class_spectra),
+    Experiment("Over rank", "Fig. 5", over_rank),
+    Experiment("Property (A)", "Figs. 4, 8", contained),
+    Experiment("Property (B)", "Figs. 4, 8", uncovered),
+    Experiment("Methods", "Figs. 3, 6", methods),
+    Experiment("Grid search", "Fig. 9", thresholds),
+    Experiment("Cost", "Sec. 1", saved),
 )
+BASES, SECOND = "Fig. 1", "Fig. 7"
 CLAIMS = ["claim", "paper", "ours", "verdict"]
 COLUMNS = (
     "Of each block's kernel: its share of the trace and of the full readout on test inputs, CKA with the whole kernel, "
@@ -46,9 +58,9 @@ LEGEND = (
     "The paper studies ResNet-18 on ImageNette with 500 distilled images, 50 per class. *Same* and *Different* say "
     "whether its claim holds here, *Not comparable* that this run cannot tell, and why; the rules with their "
     "thresholds stand at the end. Intervals are 95 %: of shares over test inputs (in brackets), over seeds of draws or "
-    "clusterings where named. **λ** is the energy of the gradients, as the paper defines its truncation rank; **λ²** "
-    "that of the kernel, as squared singular values of K give it. [Why ranks differ](why_ranks_differ.md) tells them "
-    "apart."
+    "clusterings, or over classes, where named. Figures are counted from the paper's first. **λ** is the energy of the "
+    "gradients, as the paper defines its truncation rank; **λ²** that of the kernel, as squared singular values of K "
+    "give it. [Why ranks differ](why_ranks_differ.md) tells them apart."
 )
 
 
@@ -87,19 +99,19 @@ class Results:
         named = [each.format(first) for each in (DISTILLED, REAL)]
         return next(name for name in [*named, *self.runs] if self.runs.get(name) is not None)
 
-    def experiment(self, name: str, title: str, find: Callable[[Page], Finding]) -> Finding | None:
+    def experiment(self, name: str, experiment: Experiment) -> Finding | None:
         """One experiment on one run, found once."""
-        here = self.page(name)
-        if here is not None and (name, title) not in self.found:
-            self.found[name, title] = find(here)
-        return self.found.get((name, title))
+        here, key = self.page(name), (name, experiment.title)
+        if here is not None and key not in self.found:
+            self.found[key] = placed(experiment.find(here), experiment.place)
+        return self.found.get(key)
 
     def bases(self, dataset: str) -> Finding:
         """Both base models of a dataset on the same distilled images, beside one of random real images."""
         names = [each.format(dataset) for each in (DISTILLED, STUDENT)]
         claim = f"Base models on distilled images, {dataset}"
         chosen = self.page(CHOSEN.format(dataset))
-        return self._pair(names, claim, lambda real, distilled: base_models(real, distilled, chosen))
+        return placed(self._pair(names, claim, lambda real, distilled: base_models(real, distilled, chosen)), BASES)
 
     def second(self) -> Finding | None:
         """The second dataset beside the first, on the inputs of the nearest run."""
@@ -108,7 +120,8 @@ class Results:
         kinds = [each for each in (DISTILLED, REAL) if self._finished(each)] or [REAL]
         names = [kinds[0].format(dataset) for dataset in self.datasets[:2]]
         claim = f"{self.datasets[1]} beside {self.datasets[0]}"
-        return self._pair(names, claim, lambda first, second: second_dataset(first, second, (names[0], names[1])))
+        found = self._pair(names, claim, lambda first, second: second_dataset(first, second, (names[0], names[1])))
+        return placed(found, SECOND)
 
     def _finished(self, kind: str) -> bool:
         return all(self.runs.get(kind.format(dataset)) is not None for dataset in self.datasets[:2])
@@ -140,12 +153,12 @@ def write_results(
     (folder / "pictures" / "results").mkdir(parents=True, exist_ok=True)
     results = Results(runs, datasets, folder)
     body = []
-    for title, find in EXPERIMENTS:
-        body += ["", f"## {title}"]
+    for experiment in EXPERIMENTS:
+        body += ["", f"## {experiment.title}"]
         for name in results.studied:
-            finding = results.experiment(name, title, find)
+            finding = results.experiment(name, experiment)
             lines = ["*Not finished.*"] if finding is None else list(results.written(finding, name))
-            body += ["", f"### {title}: {name}", "", *lines]
+            body += ["", f"### {experiment.title}: {name}", "", *lines]
     body += ["", "## Base models"]
     for dataset in datasets:
         body += ["", f"### {dataset}", "", *results.written(results.bases(dataset), dataset)]
@@ -154,25 +167,48 @@ def write_results(
     body += ["", "## Blocks", "", *_blocks(results)]
     save_pictures(results.pictures)
     points = list(_summary(results))
-    spent = sum(artifact.note.get("processor_seconds", 0.0) for artifact in _artifacts(runs).values())
     lines = ["# The paper's experiments, rebuilt", "", f"    {command}", "", LEGEND, ""]
     lines += ["## Summary", "", f"Of the run nearest to the paper's: **{results.nearest}**.", ""]
-    lines += [table(CLAIMS, [point.row for point in points]), "", *_runs(runs), *body, "", *_rules()]
-    lines += ["", f"Stages took {duration(spent)} of processor time when they were computed, this page "]
+    lines += [
+        table(CLAIMS, [point.row for point in points]),
+        *_everywhere(results),
+        *computed(runs),
+        *body,
+        "",
+        *_rules(),
+    ]
+    lines += ["", f"Stages took {spent(runs)} of processor time when they were computed, this page "]
     lines[-1] += f"{duration(time.perf_counter() - started)} beside whatever else ran."
     target = folder / "results.md"
     target.write_text("\n".join(lines) + "\n")
     return target, points
 
 
+def placed(finding: Finding, place: str) -> Finding:
+    """A finding whose claims say where in the paper they stand."""
+    return replace(finding, points=tuple(replace(each, paper=f"{each.paper} ({place})") for each in finding.points))
+
+
 def _summary(results: Results) -> Iterator[Point]:
     """Every claim once: of the base models, of the nearest run, of the second dataset."""
     yield from results.bases(results.datasets[0]).points
-    for title, find in EXPERIMENTS:
-        finding = results.experiment(results.nearest, title, find)
+    for experiment in EXPERIMENTS:
+        finding = results.experiment(results.nearest, experiment)
         yield from finding.points if finding else ()
     if (second := results.second()) is not None:
         yield from second.points
+
+
+def _everywhere(results: Results) -> Iterator[str]:
+    """The verdicts of all experiments on all runs: a row per claim, a column per run."""
+    done = [name for name in results.studied if results.runs.get(name) is not None]
+    rows = []
+    for experiment in EXPERIMENTS:
+        findings = [results.experiment(name, experiment) for name in done]
+        # Every run answers the same claims in the same order.
+        for points in zip(*(finding.points for finding in findings if finding), strict=True):
+            rows.append([points[0].claim, *(point.verdict.word for point in points)])
+    yield from ("", "## On every run", "", table(["claim", *done], rows), "")
 
 
 def _blocks(results: Results) -> Iterator[str]:
@@ -185,48 +221,6 @@ def _blocks(results: Results) -> Iterator[str]:
     numbers, (shares, between) = layers.numbers(here), layers.panels(here)
     yield from (f"### {name}", "", f"{shares.read} {between.read} Ridge {here.view.ridge:g}.", "", COLUMNS, "")
     yield table(list(numbers.columns), numbers.to_numpy().tolist())
-
-
-def _runs(runs: Mapping[str, Run | None]) -> list[str]:
-    """What was computed, and what each stage cost."""
-    header = ["run", "network", "inputs", "test accuracy", "kernel error (expected)"]
-    rows, stages = [], []
-    for name, run in runs.items():
-        if run is None:
-            rows.append([name, "*not finished*", "", "", ""])
-            continue
-        error, spec = run.projection_error, run.spec
-        steps = f", {spec.dataset.iterations} steps of WMDD" if spec.dataset.method == "wmdd" else ""
-        rows.append(
-            [
-                name,
-                f"{spec.model.name}, {run.parameters:,} parameters, {run.images.shape[-1]} px",
-                f"{len(run.targets)} + {len(run.test_labels)}{steps}",
-                f"{run.test_accuracy:.3f}",
-                f"{error['measured']:.1%} ({error['expected']:.1%})",
-            ]
-        )
-    for (_, stage), artifact in _artifacts(runs).items():
-        named = ", ".join(name for name, run in runs.items() if run and _key(run, stage) == _key_of(artifact))
-        took = [duration(artifact.note.get(of, 0.0)) for of in ("seconds", "processor_seconds")]
-        stages.append([named, stage, *took, size(artifact.note["peak_bytes"])])
-    costs = table(["run", "stage", "by the clock", "of processors", "peak memory"], stages)
-    summary = "<details><summary>what each stage cost</summary>"
-    return ["## Runs", "", table(header, rows), "", summary, "", costs, "", "</details>"]
-
-
-def _artifacts(runs: Mapping[str, Run | None]) -> dict:
-    """Every stage once, whatever runs share it."""
-    done = (run for run in runs.values() if run is not None)
-    return {(_key_of(artifact), stage): artifact for run in done for stage, artifact in run.artifacts.items()}
-
-
-def _key(run: Run, stage: str) -> str:
-    return _key_of(run.artifacts[stage]) if stage in run.artifacts else ""
-
-
-def _key_of(artifact) -> str:
-    return artifact.folder.name
 
 
 def _rules() -> list[str]:

@@ -11,7 +11,7 @@ from dntk_core.dashboard.offline.compression import BASELINES, OURS, PAPERS, met
 from dntk_core.dashboard.offline.experiments import class_spectra, contained, over_size, uncovered
 from dntk_core.dashboard.offline.finding import SEEDS, over_seeds
 from dntk_core.dashboard.offline.pairs import base_models, full, second_dataset
-from dntk_core.dashboard.offline.paper import DISTILLED, REAL, STUDENT, Results
+from dntk_core.dashboard.offline.paper import DISTILLED, EXPERIMENTS, REAL, STUDENT, Results
 from dntk_core.dashboard.page import Page
 from dntk_core.dashboard.sections.curves import SEEDS as DRAWS
 from dntk_core.distill import METHODS
@@ -101,5 +101,5 @@ def test_what_is_not_finished_is_said_and_the_nearest_run_is_taken(default_run, 
     results = Results(runs, ("a",), tmp_path)
     assert results.nearest == REAL.format("a") and results.second() is None
     (point,) = results.bases("a").points
-    assert point.verdict == verdicts.unfinished(DISTILLED.format("a"))
-    assert results.experiment(DISTILLED.format("a"), "Cost", saved) is None
+    assert point.verdict == verdicts.unfinished(DISTILLED.format("a")) and point.paper.endswith("(Fig. 1)")
+    assert results.experiment(DISTILLED.format("a"), EXPERIMENTS[-1]) is None
