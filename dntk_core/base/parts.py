@@ -1,4 +1,4 @@
-"""The parts of a run: its data, network, inputs and projection, and what they may be; base/dataset.py has another."""
+"""The parts of a run: its data, network, inputs and projection, and what they may be (DatasetSpec: dataset.py)."""
 
 from dataclasses import dataclass, field
 from math import inf

@@ -26,7 +26,7 @@ def computed(runs: Mapping[str, Run | None]) -> list[str]:
                 f"{error['measured']:.1%} ({error['expected']:.1%})",
             ]
         )
-    for (_, stage), artifact in artifacts(runs).items():
+    for (_, stage), artifact in _artifacts(runs).items():
         named = ", ".join(name for name, run in runs.items() if run and _key(run, stage) == _key_of(artifact))
         took = [duration(artifact.note.get(of, 0.0)) for of in ("seconds", "processor_seconds")]
         stages.append([named, stage, *took, size(artifact.note["peak_bytes"])])
@@ -37,10 +37,10 @@ def computed(runs: Mapping[str, Run | None]) -> list[str]:
 
 def spent(runs: Mapping[str, Run | None]) -> str:
     """Processor time of all stages."""
-    return duration(sum(artifact.note.get("processor_seconds", 0.0) for artifact in artifacts(runs).values()))
+    return duration(sum(artifact.note.get("processor_seconds", 0.0) for artifact in _artifacts(runs).values()))
 
 
-def artifacts(runs: Mapping[str, Run | None]) -> dict:
+def _artifacts(runs: Mapping[str, Run | None]) -> dict:
     """Every stage once, whatever runs share it."""
     done = (run for run in runs.values() if run is not None)
     return {(_key_of(artifact), stage): artifact for run in done for stage, artifact in run.artifacts.items()}

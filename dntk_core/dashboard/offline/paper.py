@@ -103,7 +103,7 @@ class Results:
         """One experiment on one run, found once."""
         here, key = self.page(name), (name, experiment.title)
         if here is not None and key not in self.found:
-            self.found[key] = placed(experiment.find(here), experiment.place)
+            self.found[key] = _placed(experiment.find(here), experiment.place)
         return self.found.get(key)
 
     def bases(self, dataset: str) -> Finding:
@@ -111,7 +111,7 @@ class Results:
         names = [each.format(dataset) for each in (DISTILLED, STUDENT)]
         claim = f"Base models on distilled images, {dataset}"
         chosen = self.page(CHOSEN.format(dataset))
-        return placed(self._pair(names, claim, lambda real, distilled: base_models(real, distilled, chosen)), BASES)
+        return _placed(self._pair(names, claim, lambda real, distilled: base_models(real, distilled, chosen)), BASES)
 
     def second(self) -> Finding | None:
         """The second dataset beside the first, on the inputs of the nearest run."""
@@ -121,7 +121,7 @@ class Results:
         names = [kinds[0].format(dataset) for dataset in self.datasets[:2]]
         claim = f"{self.datasets[1]} beside {self.datasets[0]}"
         found = self._pair(names, claim, lambda first, second: second_dataset(first, second, (names[0], names[1])))
-        return placed(found, SECOND)
+        return _placed(found, SECOND)
 
     def _finished(self, kind: str) -> bool:
         return all(self.runs.get(kind.format(dataset)) is not None for dataset in self.datasets[:2])
@@ -184,7 +184,7 @@ def write_results(
     return target, points
 
 
-def placed(finding: Finding, place: str) -> Finding:
+def _placed(finding: Finding, place: str) -> Finding:
     """A finding whose claims say where in the paper they stand."""
     return replace(finding, points=tuple(replace(each, paper=f"{each.paper} ({place})") for each in finding.points))
 
