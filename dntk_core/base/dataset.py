@@ -18,7 +18,8 @@ class DatasetSpec:
 
     base: which network the kernels are of, trained on `real` images or only on the `distilled` ones
     iterations, rate, bn_weight, weights, start: of WMDD alone; weights of its barycenters are free or uniform
-    precision: of the network's products while WMDD descends; the images are kept in float32
+    precision: of the network's products while WMDD descends, and while a network learns from few images; images and
+        weights are kept in float32
     """
 
     method: str = "none"

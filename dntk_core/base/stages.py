@@ -78,6 +78,11 @@ def _distilled_settings(run: Parts) -> dict:
     return {"distill": run.dataset.content}
 
 
+def _student_settings(run: Parts) -> dict:
+    usual = run.dataset.precision == "float32"
+    return {"epochs": run.model.epochs} | run.model.training | ({} if usual else {"precision": run.dataset.precision})
+
+
 def _inputs_settings(run: Parts) -> dict:
     if run.distilled:
         return {"test": run.inputs.test, "seed": run.inputs.seed}
@@ -121,9 +126,9 @@ _ROWS = (
     ),
     Stage(
         "student",
-        2,
+        3,
         needs=_needs("model", "distilled"),
-        settings=lambda run: {"epochs": run.model.epochs} | run.model.training,
+        settings=_student_settings,
         build="dntk_core.run.stages.student",
         when=lambda run: run.network_stage == "student",
         holds=("weights.safetensors",),

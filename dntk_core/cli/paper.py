@@ -19,18 +19,19 @@ NUMBERS = {
     "epochs": (12, "passes over the images where a network is trained; as many steps on distilled ones"),
     "per-class": (50, "distilled images of each class"),
     "iterations": (2000, "steps of dataset distillation"),
+    "bn-weight": (1000.0, "weight of its batch-norm loss"),
     "kernel-inputs": (500, "number of real images the kernels are computed on"),
     "test-inputs": (1000, "number of images the readouts are judged by"),
     "pretrained-size": (224, "side in pixels of the images for the pretrained network"),
     # A group's own kernel needs more dimensions than inputs.
     "blocks-k": (16384, "dimensions that the blocks of the first dataset's network share"),
 }
-# Learning rate of networks that see few images: a larger one learns less from them.
-STUDENT_RATE = 0.05
+# How networks learn that see few images: from larger batches, by larger rates or with less decay they learn less.
+OF_FEW = {"rate": 0.02, "batch": 32, "decay": 5e-3}
 NAMES = {
     "model": ("resnet18", "the network of all datasets"),
     "pretrained-model": ("mobilenet_v2", "another network, with published weights"),
-    "distilled-precision": ("float32", "precision of the network's products while images are distilled"),
+    "distilled-precision": ("float32", "precision of the networks' products in distillation and on few images"),
 }
 
 
@@ -116,6 +117,7 @@ def _specs(arguments: Namespace) -> Iterator[tuple[str, RunSpec]]:
         "wmdd",
         per_class=arguments.per_class,
         iterations=arguments.iterations,
+        bn_weight=arguments.bn_weight,
         precision=arguments.distilled_precision,
     )
     weights = arguments.weights or [""] * len(arguments.data)
@@ -124,9 +126,9 @@ def _specs(arguments: Namespace) -> Iterator[tuple[str, RunSpec]]:
         yield REAL.format(name), RunSpec(DataSpec("folder", folder, arguments.image_size), model, inputs=inputs)
         small = RunSpec(DataSpec("folder", folder, arguments.distilled_size), model, wmdd, inputs)
         yield DISTILLED.format(name), small
-        learner = replace(small, model=replace(model, rate=STUDENT_RATE))
+        learner = replace(small, model=replace(model, **OF_FEW))
         yield STUDENT.format(name), replace(learner, dataset=replace(wmdd, base="distilled"))
-        chosen = DatasetSpec("random", "distilled", per_class=arguments.per_class)
+        chosen = DatasetSpec("random", "distilled", arguments.per_class, precision=arguments.distilled_precision)
         yield CHOSEN.format(name), replace(learner, dataset=chosen)
     if arguments.pretrained_data:
         data = DataSpec("folder", arguments.pretrained_data, arguments.pretrained_size)

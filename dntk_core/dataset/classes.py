@@ -16,6 +16,7 @@ from dntk_core.data.dataset import Dataset
 from dntk_core.data.images import in_batches
 from dntk_core.dataset.encoder import ClassStatistics, Encoder, class_statistics, make_encoder
 from dntk_core.dataset.selections import Choice, choose
+from dntk_core.gradients.hardware import laid_out
 from dntk_core.gradients.network import Network
 from dntk_core.gradients.preparation import prepare
 from dntk_core.gradients.projections import Projector
@@ -48,10 +49,8 @@ class Classes:
     @cached_property
     def encoder(self) -> Encoder:
         network = load_network(self.spec, self.data, self.model, self.compute)
-        if self.spec.dataset.precision != "float32":
-            # The layout that products in half precision want, else they copy into it.
-            network = network.to(memory_format=torch.channels_last)
-        return make_encoder(network, self.images(np.array([0]))[:].to(self.device))
+        example = self.images(np.array([0]))[:].to(self.device)
+        return make_encoder(laid_out(network, self.spec.dataset.precision), example)
 
     def members(self, c: int) -> np.ndarray:
         """Indices of class c's training images."""

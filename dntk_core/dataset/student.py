@@ -15,8 +15,13 @@ def taught(teacher: nn.Module, weights: Tensor) -> Objective:
 
     def objective(logits: Tensor, chosen: Tensor, x: Batch) -> Tensor:
         with torch.no_grad():
-            wanted = (call(teacher, x) / TEMPERATURE).softmax(dim=1)
-        each = F.cross_entropy(logits / TEMPERATURE, wanted, reduction="none") * TEMPERATURE**2
+            wanted = (_wide(call(teacher, x)) / TEMPERATURE).softmax(dim=1)
+        each = F.cross_entropy(_wide(logits) / TEMPERATURE, wanted, reduction="none") * TEMPERATURE**2
         return (weights[chosen] * each).sum() / weights[chosen].sum()
 
     return objective
+
+
+def _wide(logits: Tensor) -> Tensor:
+    """Logits of products in bfloat16 as float32; wider ones stay."""
+    return logits.float() if logits.dtype == torch.bfloat16 else logits

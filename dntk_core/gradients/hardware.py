@@ -3,7 +3,7 @@
 from contextlib import AbstractContextManager
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from dntk_core.data.batch import Batch, apply, leaves
 
@@ -40,6 +40,11 @@ def products_in(precision: str, device: torch.device) -> AbstractContextManager:
     Without autocast's memory of weights, which would hide that a weight is used twice.
     """
     return torch.autocast(device.type, torch.bfloat16, enabled=precision != "float32", cache_enabled=False)
+
+
+def laid_out(network: nn.Module, precision: str) -> nn.Module:
+    """Weights in the layout that products in half precision want, else they copy into it."""
+    return network if precision == "float32" else network.to(memory_format=torch.channels_last)
 
 
 def release(device: torch.device) -> None:

@@ -49,6 +49,7 @@ def train(
     judge: Callable[[nn.Module], float] | None = None,
     augment: Augmentation | None = shifted,
     keep: Callable[[int], None] = lambda done: None,
+    precision: str = "float32",
 ) -> nn.Module:
     """Minimise by SGD with Nesterov momentum and a one-cycle rate.
 
@@ -56,6 +57,7 @@ def train(
     bench: where checkpoints are kept, to resume from; judge: scores an epoch, the best one is returned
     augment: what is done to every batch
     keep: called with the number of epochs done, from 0 on, before anything depends on what it keeps
+    precision: of the network's products; a GPU that has bfloat16 always takes that
     """
     state = _State.begin(model.to(device), spec.decay)
     checkpoints = Checkpoints(bench, "epoch") if bench is not None else None
@@ -68,7 +70,7 @@ def train(
     for epoch in range(state.epoch, spec.epochs):
         if epoch - state.best_epoch > PATIENCE:
             break
-        loss = _epoch(state, inputs, objective, spec, device, augment)
+        loss = _epoch(state, inputs, objective, spec, device, augment, precision)
         score = judge(model.eval()) if judge else float(epoch)
         state.close_epoch(score)
         keep(state.epoch)
@@ -180,12 +182,13 @@ def _epoch(
     spec: ModelSpec,
     device: torch.device,
     augment: Augmentation | None,
+    precision: str,
 ) -> float:
     """Train one epoch; every epoch has its own generator, so that a resumed one draws the same."""
     rng = torch.Generator().manual_seed(spec.seed * 100_003 + state.epoch)
     model, optimizer = state.model.train(), state.optimizer
     order = torch.randperm(len(inputs), generator=rng).numpy()
-    half = device.type == "cuda" and torch.cuda.is_bf16_supported()
+    half = precision == "bfloat16" or (device.type == "cuda" and torch.cuda.is_bf16_supported())
     parts = split(order, spec.batch)
     total, step = 0.0, state.epoch * len(parts)
     for chosen, x in in_parts(Readable(inputs), parts):
@@ -196,7 +199,7 @@ def _epoch(
         for group in optimizer.param_groups:
             group["lr"] = one_cycle((step - 1) / (spec.epochs * len(parts)), spec.rate)
         x = augment(x, rng) if augment else x
-        with torch.autocast("cuda", torch.bfloat16) if half else nullcontext():
+        with torch.autocast(device.type, torch.bfloat16) if half else nullcontext():
             x = to(x, device)
             loss = objective(call(model, x), torch.from_numpy(chosen), x)
         optimizer.zero_grad()

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from dntk_core.base.compute import PRECISIONS
 from dntk_core.base.selections import SELECTIONS, Selection
 from dntk_core.base.spec import DatasetSpec, DataSpec, InputSpec, ModelSpec, ProjectionSpec, RunSpec
 from dntk_core.base.stages import all_needs
@@ -58,11 +59,11 @@ FILES = RunSpec(
                 "model": "60d19a5d4379f2443fc9",
                 "selected": "0de06fdfd9c1a055deb6",
                 "distilled": "e7273ef1046afc65da3a",
-                "student": "19d204ba8e789fa04fa9",
+                "student": "cf835fa84aa704482c45",
                 "inputs": "d3e7773f87369b7a486d",
-                "features": "03dfb1987a356991c44c",
-                "judged": "ea86425cfdc8c13cf976",
-                "kernels": "9afde6093dc029d30ebf",
+                "features": "a1bf6fb1a302a23fb558",
+                "judged": "e5dae187b17dde0dcf27",
+                "kernels": "bfbfad1a82d9244063c8",
             },
         ),
     ],
@@ -106,6 +107,9 @@ def test_the_settings_of_synthesis_do_not_touch_a_selection():
     random = replace(DEFAULT, dataset=DatasetSpec("random"))
     assert changed(random, dataset=DatasetSpec("random", iterations=5, rate=3.0, start="noise")) == set()
     assert random.stage_key("selected") == WMDD.stage_key("selected")
+    # A network that learns from it does so in the precision that is asked for.
+    student, half = (replace(DEFAULT, dataset=DatasetSpec("random", "distilled", precision=p)) for p in PRECISIONS)
+    assert changed(student, dataset=half.dataset) == {"student", "features", "judged", "kernels"}
 
 
 def test_a_new_selection_is_another_choice_and_another_judgement(monkeypatch):

@@ -20,6 +20,7 @@ from dntk_core.models.artifact import load_network
 from dntk_core.models.seen import tensor
 from dntk_core.models.training import accuracy, label_objective, train
 from dntk_core.readout.ridge import evaluate
+from dntk_core.run.pipeline import load_or_build_kernels
 from dntk_core.run.stages import distilled
 from dntk_core.run.work import Work
 from tests.kills import kill_at
@@ -104,6 +105,16 @@ def test_a_network_of_distilled_images_alone(small, store):
     for run in (small, student):
         curve = evenly_sized(run.problem, run.train_labels, np.array(run.distillation["weights"]), 1e-4)
         assert curve.x.tolist() == [10, 20, 30] and curve.fidelity[-1] > curve.fidelity[0] - 0.1
+
+
+def test_a_network_learns_from_few_images_in_half_precision_as_well(small, store):
+    usual, half = (
+        load_or_build_kernels(but(small, method="herding", base="distilled", precision=precision), store=store)
+        for precision in ("float32", "bfloat16")
+    )
+    assert usual.spec.stage_key("distilled") == half.spec.stage_key("distilled")
+    assert np.array_equal(usual.images, half.images) and not np.array_equal(usual.targets, half.targets)
+    assert half.test_accuracy > usual.test_accuracy - 0.1 > 0.5
 
 
 def test_a_selection_runs_through_the_same_stages(small, store):

@@ -10,6 +10,7 @@ from dntk_core.base.progress import Progress
 from dntk_core.cache.artifact import Contents
 from dntk_core.dataset.student import taught
 from dntk_core.dataset.views import views
+from dntk_core.gradients.hardware import laid_out
 from dntk_core.models.architectures import rebuild_model
 from dntk_core.models.artifact import load_network
 from dntk_core.models.seen import Seen, example, tensor
@@ -23,15 +24,18 @@ def build(work: Work) -> Contents:
     device = resolve_device(work.compute.device)
     x = tensor(data.normalise(distilled["images"]))
     epochs = spec.epochs * batches(len(data.train_labels), spec.batch) // batches(len(x), spec.batch)
-    teacher = load_network(work.spec, data, work.made["model"], work.compute).to(device).eval()
+    precision = work.spec.dataset.precision
+    teacher = laid_out(load_network(work.spec, data, work.made["model"], work.compute).to(device).eval(), precision)
     objective = taught(teacher, tensor(np.array(distilled["weights"])).to(device))
 
     def report(event: Progress) -> None:
         work.report(replace(event, stage="student"))
 
     model = rebuild_model(spec, data.channels, data.class_names, work.compute.own_code, example(data))
+    model = laid_out(model, precision)
     augment = None if spec.augment == "none" else views(x.shape[2], data.flip)
     with settled_threads(spec, device) as threads:
-        model = train(model, x, objective, replace(spec, epochs=epochs), report, device, work.bench, augment=augment)
+        longer = replace(spec, epochs=epochs)
+        model = train(model, x, objective, longer, report, device, work.bench, augment=augment, precision=precision)
     test = accuracy(model, Seen(data, data.test_inputs), torch.from_numpy(data.test_labels))
     return {"weights.safetensors": save_weights(model)}, {"test_accuracy": test} | threads
