@@ -88,10 +88,10 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
         Flag("--per-class", "dataset.per_class", "distilled images of each class"),
         Flag("--iterations", "dataset.iterations", "steps of gradient descent on the images, for wmdd"),
         Flag("--rate", "dataset.rate", "learning rate of these steps, for wmdd"),
-        Flag("--bn-weight", "dataset.bn_weight", "weight of the batch normalisation statistics' loss, for wmdd"),
+        Flag("--bn-weight", "dataset.bn_weight", "weight of wmdd's batch-norm loss; large images want 1,000"),
         Flag("--barycenter-weights", "dataset.weights", "weights of a class's distilled images, for wmdd", WEIGHTS),
         Flag("--start", "dataset.start", "what the images start from, for wmdd", STARTS),
-        Flag("--dataset-precision", "dataset.precision", "precision of the network's products, for wmdd", PRECISIONS),
+        Flag("--dataset-precision", "dataset.precision", "precision of products in wmdd and on few images", PRECISIONS),
         Flag("--dataset-seed --distill-seed", "dataset.seed", "seed of dataset distillation"),
     ),
 }

@@ -126,11 +126,14 @@ FIELDS: dict[str, Field] = {
     "dataset.base": Field("Network trained on", "The images whose network's kernels are studied.", BASES),
     "dataset.iterations": Field("Iterations", "Optimisation steps of wmdd.", low=1, high=MOST_STEPS),
     "dataset.rate": Field("Learning rate", "Of wmdd's optimiser.", low=1e-6, high=1e3),
-    "dataset.bn_weight": Field("Batch-norm weight", "Of wmdd's second term.", low=0.0, high=1e6),
+    "dataset.bn_weight": Field(
+        "Batch-norm weight", "Of wmdd's second term; large images want 1,000.", low=0.0, high=1e6
+    ),
     "dataset.weights": Field("Weights of the images", "Of wmdd's barycenters.", WEIGHTS),
     "dataset.start": Field("Start from", "Real images, or noise.", STARTS),
     "dataset.precision": Field(
-        "Precision of wmdd", "bfloat16 is faster on processors and GPUs that have it.", PRECISIONS
+        "Precision of distillation", "Of wmdd, and of a network that learns from few images. bfloat16 is faster where "
+        "processor or GPU have it.", PRECISIONS,
     ),
     "data.size": Field("Image side", "Pixels; 0: as usual for the network.", low=0, high=4096),
     "data.resize": Field("Resized side", "Pixels before the middle is cut out; 0: as usual.", low=0, high=4096),

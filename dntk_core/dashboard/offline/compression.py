@@ -69,7 +69,8 @@ def _five(here: Page, found: dict[str, list[MethodCurve]]) -> list[Point]:
         each = {metric: [float(curve.mean(metric)[0]) for curve in seeds] for metric in ("accuracy", "fidelity")}
         accuracy, fidelity = (float(np.mean(values)) for values in each.values())
         ours = ", ".join(over_seeds(values) for values in each.values())
-        ours += f"; one: {share(here, each['accuracy'][0])}, {seeds[0].settings[0]}"
+        own = " and ".join(share(here, values[0], metric) for metric, values in each.items())
+        ours += f"; one: {own}, {seeds[0].settings[0]}"
         verdict = verdicts.five_gradients(accuracy, fidelity, here.run.test_accuracy)
         points.append(Point(f"Five gradients by {name}", "76 % accuracy, 78 % fidelity", ours, verdict))
     return points

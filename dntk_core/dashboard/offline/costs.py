@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from dntk_core.base.spec import DatasetSpec
 from dntk_core.base.terminal import duration, size
 from dntk_core.dashboard.offline.finding import table
 from dntk_core.run.pipeline import Run
@@ -16,12 +17,11 @@ def computed(runs: Mapping[str, Run | None]) -> list[str]:
             rows.append([name, "*not finished*", "", "", ""])
             continue
         error, spec = run.projection_error, run.spec
-        steps = f", {spec.dataset.iterations} steps of WMDD" if spec.dataset.method == "wmdd" else ""
         rows.append(
             [
                 name,
                 f"{spec.model.name}, {run.parameters:,} parameters, {run.images.shape[-1]} px",
-                f"{len(run.targets)} + {len(run.test_labels)}{steps}",
+                f"{len(run.targets)} + {len(run.test_labels)}{_made(spec.dataset)}",
                 f"{run.test_accuracy:.3f}",
                 f"{error['measured']:.1%} ({error['expected']:.1%})",
             ]
@@ -33,6 +33,12 @@ def computed(runs: Mapping[str, Run | None]) -> list[str]:
     costs = table(["run", "stage", "by the clock", "of processors", "peak memory"], stages)
     summary = "<details><summary>what each stage cost</summary>"
     return ["## Runs", "", table(header, rows), "", summary, "", costs, "", "</details>"]
+
+
+def _made(spec: DatasetSpec) -> str:
+    """How inputs were distilled, if they were."""
+    steps = f", {spec.iterations:,} steps of WMDD, batch-norm weight {spec.bn_weight:,g}"
+    return steps if spec.method == "wmdd" else ""
 
 
 def spent(runs: Mapping[str, Run | None]) -> str:

@@ -167,7 +167,9 @@ def write_results(
     body += ["", "## Blocks", "", *_blocks(results)]
     save_pictures(results.pictures)
     points = list(_summary(results))
-    lines = ["# The paper's experiments, rebuilt", "", f"    {command}", "", LEGEND, ""]
+    total = f"Its stages take {spent(runs)} of processor time"
+    total += f", this page {duration(time.perf_counter() - started)} beside whatever else ran."
+    lines = ["# The paper's experiments, rebuilt", "", f"    {command}", "", total, "", LEGEND, ""]
     lines += ["## Summary", "", f"Of the run nearest to the paper's: **{results.nearest}**.", ""]
     lines += [
         table(CLAIMS, [point.row for point in points]),
@@ -177,8 +179,6 @@ def write_results(
         "",
         *_rules(),
     ]
-    lines += ["", f"Stages took {spent(runs)} of processor time when they were computed, this page "]
-    lines[-1] += f"{duration(time.perf_counter() - started)} beside whatever else ran."
     target = folder / "results.md"
     target.write_text("\n".join(lines) + "\n")
     return target, points
