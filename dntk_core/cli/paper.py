@@ -26,7 +26,7 @@ NUMBERS = {
     # A group's own kernel needs more dimensions than inputs.
     "blocks-k": (16384, "dimensions that the blocks of the first dataset's network share"),
 }
-# How networks learn that see few images: from larger batches, by larger rates or with less decay they learn less.
+# How networks learn that see few images; a rate of 0.05 and a decay of 5e-4 are a point or two worse.
 OF_FEW = {"rate": 0.02, "batch": 32, "decay": 5e-3}
 NAMES = {
     "model": ("resnet18", "the network of all datasets"),
