@@ -132,7 +132,8 @@ _ROWS = (
         build="dntk_core.run.stages.student",
         when=lambda run: run.network_stage == "student",
         holds=("weights.safetensors",),
-        takes=lambda run, s, r: r.training(run.model.epochs * s.m),
+        # As many steps as on real inputs.
+        takes=lambda run, s, r: r.training(run.model.epochs * r.n),
     ),
     Stage(
         "inputs",

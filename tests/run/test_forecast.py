@@ -42,6 +42,9 @@ def test_time_grows_with_inputs_epochs_and_iterations(default_run, tmp_path):
     )
     few, many = (seconds(replace(DEFAULT, dataset=DatasetSpec("wmdd", iterations=n))) for n in (100, 300))
     assert many > few > 0
+    # A network that sees few images alone learns in as many steps as one of real ones.
+    real, learnt = (seconds(replace(DEFAULT, dataset=DatasetSpec("random", base))) for base in ("real", "distilled"))
+    assert learnt - real == pytest.approx(default_run.seconds["model"], rel=0.05)
 
 
 def test_what_nobody_has_timed_is_said_to_be_unknown(default_run):
