@@ -206,7 +206,6 @@ TESTED_IN = {
     "dashboard.offline.pages": "cli/test_report",
     "dashboard.offline.pairs": "dashboard/offline/test_experiments",
     "dashboard.offline.paper": "cli/test_paper",
-    "dashboard.offline.pictures": "cli/test_paper",
     "dashboard.offline.report": "cli/test_report",
     "dashboard.page": "dashboard/sections/test_sections",
     "dashboard.server.ending": "browser/test_trust",

@@ -55,7 +55,7 @@ def panels(
         layout[f"xaxis{suffix}"] = {"domain": [lefts[column], rights[column]], "anchor": f"y{suffix}"} | x[i]
         layout[f"yaxis{suffix}"] = {"domain": ends, "anchor": f"x{suffix}"} | y[i]
         corner = {"x": lefts[column], "xanchor": "left", "y": ends[1], "yanchor": "bottom", "xref": "paper"}
-        label = {"text": title, "showarrow": False, "yref": "paper", "yshift": 2, "font": {"size": 13}}
+        label = {"text": title, "align": "left", "showarrow": False, "yref": "paper", "yshift": 2, "font": {"size": 13}}
         layout["annotations"].append(corner | label)
     return layout
 

@@ -72,7 +72,9 @@ def containment(result: Containment, rank: int, random: Sequence[Containment] = 
         end = {"x": result.global_rank, "xanchor": "right", "y": 0.5, "yref": "y domain", "showarrow": False}
         layout["annotations"].append(end | {"text": "not testable here", "textangle": -90, "font": {"size": 12}})
     if rank < result.global_rank:
-        layout["annotations"].append(_label(rank, "rank", "left"))
+        # Above the other label, and on the side where there is room.
+        side = "left" if 2 * rank < result.global_rank else "right"
+        layout["annotations"].append(_label(rank, "rank", side) | {"yshift": 16})
         shapes.append(_mark(rank, VERMILION))
     margin = {"l": 64, "t": 40}
     return figure(

@@ -75,11 +75,11 @@ def coverage_multiples(results: Mapping[str, Coverage], tau_g: float) -> go.Figu
               for i in range(len(names))]  # fmt: skip
     return figure(
         traces,
-        height=84 + 180 * rows,
+        height=100 + 192 * rows,
         min_width=720,
         shapes=shapes,
-        margin={"l": 44, "r": 8, "t": 44, "b": 28},
-        **panels(titles, COLUMNS, x, y, gap=(0.02, 0.28 / rows)),
+        margin={"l": 44, "r": 8, "t": 60, "b": 28},
+        **panels(titles, COLUMNS, x, y, gap=(0.02, 0.34 / rows)),
     )
 
 
@@ -124,8 +124,8 @@ def _null(j: np.ndarray, random: Sequence[Coverage]) -> list[dict]:
 
 
 def _title(name: str, result: Coverage) -> str:
-    measures = f"{result.uncovered:.1%} uncovered,<br>{result.misaligned:.1%} misaligned"
-    return f"<b>{name}</b> <span style='font-size:11px'>{measures}</span>"
+    measures = f"{result.uncovered:.1%} uncovered<br>{result.misaligned:.1%} misaligned"
+    return f"<b>{name}</b><br><span style='font-size:11px'>{measures}</span>"
 
 
 def _threshold(tau_g: float) -> dict:

@@ -21,9 +21,11 @@ FLAGS = (
 ).split()
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 WIDTH = 1000
+# Axes make room for their labels, as the page's theme has them.
 _DRAW = """async ([text, width]) => {
   const figure = JSON.parse(text);
-  const layout = {template: {}, paper_bgcolor: "white", plot_bgcolor: "white", ...figure.layout};
+  const roomy = {xaxis: {automargin: true}, yaxis: {automargin: true}};
+  const layout = {paper_bgcolor: "white", plot_bgcolor: "white", ...figure.layout, template: {layout: roomy}};
   return await Plotly.toImage({data: figure.data, layout}, {format: "png", width, height: layout.height, scale: 2});
 }"""
 

@@ -261,7 +261,7 @@ def test_of_many_classes_the_least_covered_are_shown(ordinary):
     result = ordinary.coverage(3, 0.05)
     results = {f"c{i}": replace(result, uncovered=i / 100) for i in range(30)}
     titles = [note.text for note in coverage.coverage_multiples(results, 0.9).layout.annotations]
-    assert [title.split(" ")[0] for title in titles] == [f"<b>c{i}</b>" for i in range(10, 30)]
+    assert [title.split("<br>")[0] for title in titles] == [f"<b>c{i}</b>" for i in range(10, 30)]
 
 
 def test_the_outcome_counts_rows_and_shows_scores(ordinary):
